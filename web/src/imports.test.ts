@@ -42,11 +42,11 @@ it('has no folders that import each other in a circle', () => {
   expect([...imports.keys()].flatMap((folder) => circle(folder)?.join(' → ') ?? [])).toEqual([])
 })
 
-it('has a pure state of the review', () => {
-  const allowed = /^(text|ui|wire|session|review\/state)$/
+it('has a pure state of the review, and of comments', () => {
+  const allowed = /^(text|ui|wire|session|(review|comments)\/state)$/
   const packages = /from '(react|react-dom|zustand|@codemirror\/view|@codemirror\/commands)/
   for (const [path, text] of Object.entries(sources).filter(([path]) =>
-    path.startsWith('./review/state/'),
+    /^\.\/(review|comments)\/state\//.test(path),
   )) {
     expect(
       importsOf(path, text)

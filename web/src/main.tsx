@@ -6,10 +6,13 @@ import './ui/base.css'
 import { createRoot } from 'react-dom/client'
 import { App } from './app/App.tsx'
 import { watchInbox } from './workspace-inbox/state/store.ts'
-import { watchRequests } from './account/notifications.ts'
 import { start, wire } from './session/store.ts'
 
 watchInbox(wire)
-watchRequests(wire)
+wire.on('tool_approval_request', async (request) => {
+  if (!document.hidden) return
+  const { notifyOfRequest } = await import('./account/notifications.ts')
+  notifyOfRequest(request)
+})
 start()
 createRoot(document.getElementById('app')!).render(<App />)

@@ -77,7 +77,7 @@ const TABLE: readonly (readonly [RegExp, RegExp])[] = [
   [/told no at once/, /Blocked: never proposed, even with approvals off\./],
   [/without one of their own/, /Default limit per person/],
   [/You are known/, /You’re signed in but have no access here\./],
-  [/Ask people first/, /Require approval</],
+  [/Ask people first/, /Require approval/],
   [/Move a list item|This sheet|Leave the text/, /Go to the review bar/],
   [/remembers it for new tabs/, /This browser stays signed in\./],
 ]

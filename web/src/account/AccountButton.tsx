@@ -1,5 +1,6 @@
 /** The way to who we are here. */
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { lazyPart } from '../ui/lazyPart.tsx'
@@ -14,17 +15,10 @@ export function AccountButton() {
   if (!known) return null
   return (
     <>
-      <button
-        type="button"
-        className="button is-quiet"
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      >
+      <Button look="quiet" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         <Icon name="person" size={15} /> You
-      </button>
-      <Suspense fallback={null}>
-        {open && <AccountDialog onClose={() => setOpen(false)} />}
-      </Suspense>
+      </Button>
+      {open && <AccountDialog onClose={() => setOpen(false)} />}
     </>
   )
 }

@@ -1,8 +1,10 @@
 /** The person's own account, and the way out. */
 import { useState } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { isNotifying, setNotifying } from './notifications.ts'
 import { signOut, stay, useCapability, useSession } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
+import { Setting } from '../ui/Setting.tsx'
 import { NameForm } from '../session/NameForm.tsx'
 import { YOU_CAN } from '../sharing/share.ts'
 import './AccountDialog.css'
@@ -15,13 +17,11 @@ export function AccountDialog({ onClose }: { onClose: () => void }) {
   const foot = able && (
     <>
       {guest && (
-        <button type="button" className="button is-primary" onClick={stay}>
+        <Button look="primary" onClick={stay}>
           Stay signed in as {me.user.name}
-        </button>
+        </Button>
       )}
-      <button type="button" className="button" onClick={signOut}>
-        Sign out
-      </button>
+      <Button onClick={signOut}>Sign out</Button>
     </>
   )
   return (
@@ -56,20 +56,15 @@ function Notifying() {
     setRefused(wanted && !now)
   }
   return (
-    <label className="setting">
-      <input
-        type="checkbox"
-        checked={on}
-        onChange={(event) => void change(event.currentTarget.checked)}
-      />
-      <span>
-        <b>Notify me when changes wait</b>
-        <span>
-          {refused
-            ? 'Your browser does not allow notifications from this page.'
-            : 'Works while a Copydesk tab is open in the background.'}
-        </span>
-      </span>
-    </label>
+    <Setting
+      name="Notify me when changes wait"
+      what={
+        refused
+          ? 'Your browser does not allow notifications from this page.'
+          : 'Works while a Copydesk tab is open in the background.'
+      }
+      checked={on}
+      onChange={(wanted) => void change(wanted)}
+    />
   )
 }

@@ -6,26 +6,21 @@ import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { mayDecide } from '../review/state/permissions.ts'
 import { useSession } from '../session/store.ts'
 import type { DocumentLine, ToolApprovalRequest } from '../wire/generated.ts'
-import type { Wire } from '../wire/socket.ts'
 import { plural } from '../ui/timeFormat.ts'
+import { keep, readKept } from '../session/browserStorage.ts'
 import { proposedBy } from '../ui/importReport.ts'
 import { waitingWords } from '../navigation/tabTitle.ts'
 
 const KEY = 'copydesk:notifications'
 
 export function isNotifying(): boolean {
-  return (
-    'Notification' in window &&
-    Notification.permission === 'granted' &&
-    localStorage.getItem(KEY) === 'on'
-  )
+  return 'Notification' in window && Notification.permission === 'granted' && readKept(KEY) === 'on'
 }
 
 /** Returns whether they are on now: the browser may refuse. */
 export async function setNotifying(wanted: boolean): Promise<boolean> {
-  if (wanted && (await Notification.requestPermission()) === 'granted')
-    localStorage.setItem(KEY, 'on')
-  else localStorage.removeItem(KEY)
+  const isGranted = wanted && (await Notification.requestPermission()) === 'granted'
+  keep(KEY, isGranted ? 'on' : null)
   return isNotifying()
 }
 
@@ -69,11 +64,8 @@ export function moreWaiting(
   })
 }
 
-export function notifyOfMore(
-  before: readonly DocumentLine[] | null,
-  now: readonly DocumentLine[],
-): void {
-  if (before === null || !document.hidden || !isNotifying()) return
+export function notifyOfMore(before: readonly DocumentLine[], now: readonly DocumentLine[]): void {
+  if (!isNotifying()) return
   for (const { tag, ...words } of moreWaiting(before, now)) show(words, tag)
 }
 
@@ -85,12 +77,10 @@ function decides(request: ToolApprovalRequest): boolean {
   return mayDecide(request, { id: me?.user.id, role: isOpen ? role : (me?.role ?? 'viewer') })
 }
 
-export function watchRequests(wire: Wire): void {
-  wire.on('tool_approval_request', (request) => {
-    if (request.status !== 'pending' || !document.hidden || !isNotifying()) return
-    // The same request is sent again after a reconnect: it replaces itself.
-    show(wordsFor(request, decides(request)), request.request_id)
-  })
+export function notifyOfRequest(request: ToolApprovalRequest): void {
+  if (request.status !== 'pending' || !document.hidden || !isNotifying()) return
+  // The same request is sent again after a reconnect: it replaces itself.
+  show(wordsFor(request, decides(request)), request.request_id)
 }
 
 function show({ title, body }: Words, tag: string): void {

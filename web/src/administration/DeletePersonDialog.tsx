@@ -1,10 +1,12 @@
 /** Deletes a person's data, once an owner has seen what goes, what is renamed and what stays. */
 import { useEffect, useState } from 'react'
+import { Button } from '../ui/Button.tsx'
+import { attempt } from '../session/attempt.ts'
+import { wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { toast } from '../ui/toasts.ts'
 import type { PersonPreview } from '../wire/generated.ts'
-import { attempt, deletePerson, previewPerson } from './server.ts'
 import { deletionWords } from './wording.ts'
 import './DeletePersonDialog.css'
 
@@ -20,13 +22,16 @@ export function DeletePersonDialog({ id, name, onClose, onDeleted }: Props) {
   const [withDocuments, setWithDocuments] = useState(false)
   const [isBusy, setBusy] = useState(false)
   useEffect(() => {
-    void attempt(() => previewPerson(id)).then((found) => (found ? setPreview(found) : onClose()))
+    void attempt(wire.call('person:preview', { id })).then((found) =>
+      found ? setPreview(found) : onClose(),
+    )
     // Asked once: the dialog belongs to one person.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [id])
   const remove = async () => {
     setBusy(true)
-    const deletion = await attempt(() => deletePerson(id, withDocuments))
+    const privateDocuments = withDocuments ? 'delete' : 'keep'
+    const deletion = await attempt(wire.call('person:delete', { id, privateDocuments }))
     setBusy(false)
     if (!deletion) return
     toast(
@@ -44,17 +49,10 @@ export function DeletePersonDialog({ id, name, onClose, onDeleted }: Props) {
       onClose={onClose}
       foot={
         <>
-          <button type="button" className="button" onClick={onClose}>
-            Keep
-          </button>
-          <button
-            type="button"
-            className="button is-danger"
-            disabled={!canDelete || isBusy}
-            onClick={() => void remove()}
-          >
+          <Button onClick={onClose}>Keep</Button>
+          <Button look="danger" disabled={!canDelete || isBusy} onClick={() => void remove()}>
             {isBusy ? 'Deleting…' : 'Delete for ever'}
-          </button>
+          </Button>
         </>
       }
     >
@@ -71,15 +69,13 @@ export function DeletePersonDialog({ id, name, onClose, onDeleted }: Props) {
   )
 }
 
-function PreviewFacts({
-  preview,
-  withDocuments,
-  onWithDocuments,
-}: {
+interface PreviewFactsProps {
   preview: PersonPreview
   withDocuments: boolean
   onWithDocuments: (wish: boolean) => void
-}) {
+}
+
+function PreviewFacts({ preview, withDocuments, onWithDocuments }: PreviewFactsProps) {
   const { obstacle, privateDocuments } = preview
   if (obstacle !== null) return <p className="warn-note">{obstacle}.</p>
   return (

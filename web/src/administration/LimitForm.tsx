@@ -1,7 +1,10 @@
 /** Sets or removes one spending limit. */
 import { useId, useState } from 'react'
+import { Form } from '../ui/Form.tsx'
+import { Button } from '../ui/Button.tsx'
+import { attempt } from '../session/attempt.ts'
+import { wire } from '../session/store.ts'
 import type { MonthSpending, SetSpendingLimit } from '../wire/generated.ts'
-import { attempt, setLimit } from './server.ts'
 import { dollars, readLimit } from './wording.ts'
 import './LimitForm.css'
 
@@ -19,14 +22,9 @@ export function LimitButton(props: Props) {
   const { whose, limit } = props
   const text = limit === null ? 'Set a limit' : `Limit ${dollars(limit)}`
   return (
-    <button
-      type="button"
-      className="button"
-      aria-label={`${text} for ${whose}`}
-      onClick={() => setOpen(true)}
-    >
+    <Button aria-label={`${text} for ${whose}`} onClick={() => setOpen(true)}>
       {text}
-    </button>
+    </Button>
   )
 }
 
@@ -41,21 +39,21 @@ export function LimitForm({
   const [isWrong, setWrong] = useState(false)
   const id = useId()
   const set = async (usd: number | null) => {
-    const spending = await attempt(() => setLimit({ ...subject, usd }))
+    const spending = await attempt(wire.call('spending:limit', { ...subject, usd }))
     if (!spending) return
     onSet(spending)
     onClose()
   }
+  const save = () => {
+    const usd = readLimit(text)
+    setWrong(usd === undefined)
+    if (usd !== undefined) void set(usd)
+  }
   return (
-    <form
+    <Form
       className="limit-form"
       aria-label={`Monthly limit of ${whose}`}
-      onSubmit={(event) => {
-        event.preventDefault()
-        const usd = readLimit(text)
-        setWrong(usd === undefined)
-        if (usd !== undefined) void set(usd)
-      }}
+      onSubmit={save}
       onKeyDown={(event) => event.key === 'Escape' && onClose()}
     >
       <label htmlFor={id}>Dollars a month</label>
@@ -70,22 +68,18 @@ export function LimitForm({
         aria-describedby={isWrong ? `${id}-wrong` : undefined}
         onInput={(event) => setText(event.currentTarget.value)}
       />
-      <button type="submit" className="button is-primary">
+      <Button look="primary" type="submit">
         Save
-      </button>
-      {limit !== null && (
-        <button type="button" className="button" onClick={() => void set(null)}>
-          No limit
-        </button>
-      )}
-      <button type="button" className="button is-quiet" onClick={onClose}>
+      </Button>
+      {limit !== null && <Button onClick={() => void set(null)}>No limit</Button>}
+      <Button look="quiet" onClick={onClose}>
         Cancel
-      </button>
+      </Button>
       {isWrong && (
         <p id={`${id}-wrong`} className="warn-note" role="alert">
           A limit is a number from 0 to 1,000,000, such as 20 or 2.50.
         </p>
       )}
-    </form>
+    </Form>
   )
 }

@@ -1,5 +1,6 @@
 /** The people with access, their spending, and the ways to end their access. */
 import { useState } from 'react'
+import { Button } from '../ui/Button.tsx'
 import type { DocumentLine, MonthSpending } from '../wire/generated.ts'
 import { DeletePersonDialog } from './DeletePersonDialog.tsx'
 import { LimitButton } from './LimitForm.tsx'
@@ -66,14 +67,13 @@ function PersonLine({
           <LimitButton whose={name} subject={{ for: 'person', id }} limit={own} onSet={onSet} />
         )}
         {!isCurrent && !isDeleted && (
-          <button
-            type="button"
-            className="button is-danger"
+          <Button
+            look="danger"
             aria-label={`Delete the data of ${name}`}
             onClick={() => setLeaving(true)}
           >
             Delete…
-          </button>
+          </Button>
         )}
       </span>
       {isLeaving && (

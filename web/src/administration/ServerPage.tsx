@@ -1,15 +1,15 @@
 /** The owner's page: people, work in progress, spending and storage of the server. */
 import { useCallback, useEffect, useState } from 'react'
 import { ErrorPage } from '../ui/ErrorPage.tsx'
-import { follow, navigate } from '../navigation/routes.ts'
-import { listTokens } from '../sharing/share.ts'
+import { Link } from '../navigation/Link.tsx'
+import { navigate } from '../navigation/routes.ts'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { useTabTitle } from '../navigation/tabTitle.ts'
+import { attempt } from '../session/attempt.ts'
 import { useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import type { DocumentLine, MonthSpending, StoredSizes, WorkInProgress } from '../wire/generated.ts'
 import { PeopleSection } from './PeopleSection.tsx'
-import { attempt, readSpending, readStorage, readWork } from './server.ts'
 import { SpendingSection } from './SpendingSection.tsx'
 import { byteSize, type KnownPerson, peopleOf } from './wording.ts'
 import { WorkSection } from './WorkSection.tsx'
@@ -28,9 +28,9 @@ export function ServerPage() {
   return (
     <div className="library server-page">
       <main>
-        <a className="button is-quiet" href="/" onClick={(event) => follow(event, '/')}>
+        <Link className="button is-quiet" to="/">
           <Icon name="book" size={16} /> Documents
-        </a>
+        </Link>
         <div className="library-head">
           <h1>Server</h1>
         </div>
@@ -85,12 +85,12 @@ function useServer(isOnline: boolean) {
   const [storage, setStorage] = useState<StoredSizes | null>(null)
   const look = useCallback(async () => {
     const [tokens, list, sums, now] = await Promise.all([
-      attempt(listTokens),
-      attempt(() => wire.call('document:list', {})),
-      attempt(readSpending),
-      attempt(readWork),
+      attempt(wire.call('token:list', {})),
+      attempt(wire.call('document:list', {})),
+      attempt(wire.call('spending:get', {})),
+      attempt(wire.call('server:work', {})),
     ])
-    if (tokens) setPeople(peopleOf(tokens))
+    if (tokens) setPeople(peopleOf(tokens.tokens))
     if (list) setDocuments(list.documents)
     if (sums) setSpending(sums)
     if (now) setWork(now)
@@ -100,7 +100,7 @@ function useServer(isOnline: boolean) {
     if (!isOnline) return
     load()
     // Measured once: it takes long where much is stored.
-    void attempt(readStorage).then((sizes) => sizes && setStorage(sizes))
+    void attempt(wire.call('server:storage', {})).then((sizes) => sizes && setStorage(sizes))
     const timer = setInterval(() => document.hidden || load(), REFRESH_MS)
     return () => clearInterval(timer)
   }, [isOnline, load])
@@ -110,31 +110,23 @@ function useServer(isOnline: boolean) {
 function StorageSection({ storage }: { storage: StoredSizes }) {
   const { documents, deletedDocuments, textBytes, updates, updateBytes, databaseBytes } = storage
   const count = (number: number) => number.toLocaleString('en-US')
+  const inTrash = deletedDocuments > 0 ? ` and ${count(deletedDocuments)} in the trash` : ''
+  const sizes = {
+    Documents: count(documents) + inTrash,
+    Texts: byteSize(textBytes),
+    Changes: `${byteSize(updateBytes)} in ${count(updates)} ${updates === 1 ? 'update' : 'updates'}`,
+    Database: byteSize(databaseBytes),
+  }
   return (
     <section className="server-section" aria-labelledby="server-storage">
       <h2 id="server-storage">Storage</h2>
       <dl className="server-sizes">
-        <div>
-          <dt>Documents</dt>
-          <dd>
-            {count(documents)}
-            {deletedDocuments > 0 && ` and ${count(deletedDocuments)} in the trash`}
-          </dd>
-        </div>
-        <div>
-          <dt>Texts</dt>
-          <dd>{byteSize(textBytes)}</dd>
-        </div>
-        <div>
-          <dt>Changes</dt>
-          <dd>
-            {byteSize(updateBytes)} in {count(updates)} {updates === 1 ? 'update' : 'updates'}
-          </dd>
-        </div>
-        <div>
-          <dt>Database</dt>
-          <dd>{byteSize(databaseBytes)}</dd>
-        </div>
+        {Object.entries(sizes).map(([name, size]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{size}</dd>
+          </div>
+        ))}
       </dl>
     </section>
   )

@@ -2,8 +2,9 @@
 import { useState } from 'react'
 import type { DocumentLine, SpendingLine, MonthSpending } from '../wire/generated.ts'
 import { LimitForm, LimitButton } from './LimitForm.tsx'
-import { dollars, callWords, spentOf } from './wording.ts'
-import { documentPath, follow } from '../navigation/routes.ts'
+import { callWords, spentOf } from './wording.ts'
+import { Link } from '../navigation/Link.tsx'
+import { documentPath } from '../navigation/routes.ts'
 import './SpendingByDocument.css'
 
 export function ByDocument({ spending, documents, onSet }: SpendingProps) {
@@ -55,37 +56,30 @@ export function ByDocument({ spending, documents, onSet }: SpendingProps) {
   )
 }
 
-function DocumentSpending({
-  line,
-  onSet,
-}: {
+interface Props {
   line: SpendingLine
   onSet: (spending: MonthSpending) => void
-}) {
+}
+
+function DocumentSpending({ line, onSet }: Props) {
   const { id, name, usd, limitUsd } = line
-  if (id === null)
-    return (
-      <li>
-        <span>
-          <b>No document</b>
-          <span className="quiet">
-            {dollars(usd)} · {callWords(line)}
-          </span>
-        </span>
-      </li>
-    )
   const title = name ?? 'A removed document'
   return (
     <li>
       <span>
-        <a href={documentPath(id)} onClick={(event) => follow(event, documentPath(id))}>
-          {title}
-        </a>
+        {id === null ? <b>No document</b> : <Link to={documentPath(id)}>{title}</Link>}
         <span className="quiet">
           {spentOf(usd, limitUsd)} · {callWords(line)}
         </span>
       </span>
-      <LimitButton whose={title} subject={{ for: 'document', id }} limit={limitUsd} onSet={onSet} />
+      {id !== null && (
+        <LimitButton
+          whose={title}
+          subject={{ for: 'document', id }}
+          limit={limitUsd}
+          onSet={onSet}
+        />
+      )}
     </li>
   )
 }

@@ -1,21 +1,16 @@
 /** Facts about the token of a person. */
 import type { TokenLine, DocumentLine } from '../wire/generated.ts'
-import { useState } from 'react'
-import { roleName, until, revokeToken } from '../sharing/share.ts'
+import { RevokeAccess } from '../sharing/RevokeAccess.tsx'
+import { roleName, until } from '../sharing/share.ts'
 import { timeAgo } from '../ui/timeFormat.ts'
-import { attempt } from './server.ts'
-import { toast } from '../ui/toasts.ts'
 
-export function TokenFacts({
-  token,
-  documents,
-  onGone,
-}: {
+interface Props {
   token: TokenLine
   documents: readonly DocumentLine[]
   onGone: () => void
-}) {
-  const [sure, setSure] = useState(false)
+}
+
+export function TokenFacts({ token, documents, onGone }: Props) {
   const { id, name, role, documentId, expiresAt, lastUsedAt, current } = token
   const place =
     documentId === null
@@ -29,40 +24,18 @@ export function TokenFacts({
     until(expiresAt, Date.now()),
     lastUsedAt === null ? 'not opened yet' : `last seen ${timeAgo(lastUsedAt, Date.now())}`,
   ]
-  const revoke = async () => {
-    if (!(await attempt(() => revokeToken(id)))) return
-    toast(`${name} can no longer use this access.`)
-    onGone()
-  }
   // The owner's own token is replaced, never revoked.
   const isLasting = current || id === 'tok_owner'
   return (
     <li>
       <span className="quiet">{facts.join(' · ')}</span>
-      {!isLasting && !sure && (
-        <button
-          type="button"
-          className="button is-danger"
-          aria-label={`Revoke the access of ${name} as ${roleName(role).toLowerCase()}`}
-          onClick={() => setSure(true)}
-        >
-          Revoke
-        </button>
-      )}
-      {sure && (
-        <span className="are-you-sure" role="group" aria-label={`Revoke the access of ${name}?`}>
-          <button
-            type="button"
-            className="button is-danger"
-            autoFocus
-            onClick={() => void revoke()}
-          >
-            Revoke access
-          </button>
-          <button type="button" className="button" onClick={() => setSure(false)}>
-            Keep
-          </button>
-        </span>
+      {!isLasting && (
+        <RevokeAccess
+          token={token}
+          label={`Revoke the access of ${name} as ${roleName(role).toLowerCase()}`}
+          done={`${name} can no longer use this access.`}
+          onGone={onGone}
+        />
       )}
     </li>
   )

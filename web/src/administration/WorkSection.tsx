@@ -1,10 +1,13 @@
 /** Runs that have not ended, anybody's, and what waits for people. */
-import { documentPath, follow } from '../navigation/routes.ts'
+import { Button } from '../ui/Button.tsx'
+import { Link } from '../navigation/Link.tsx'
+import { documentPath } from '../navigation/routes.ts'
+import { attempt } from '../session/attempt.ts'
+import { wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural, timeAgo } from '../ui/timeFormat.ts'
 import { toast } from '../ui/toasts.ts'
 import type { UnfinishedRun, WorkInProgress } from '../wire/generated.ts'
-import { attempt, stopRun } from './server.ts'
 
 export function WorkSection({ work, onChange }: { work: WorkInProgress; onChange: () => void }) {
   const { runs, runsLeftOut, openRequests } = work
@@ -32,7 +35,7 @@ function RunLine({ run, onStopped }: { run: UnfinishedRun; onStopped: () => void
   const name = by.name || 'Somebody'
   const place = title ?? 'no document'
   const stop = async () => {
-    if (!(await attempt(() => stopRun(sessionId, requestId)))) return
+    if (!(await attempt(wire.call('server:stop', { sessionId, requestId })))) return
     toast(`The run of ${name} is stopped.`)
     onStopped()
   }
@@ -41,28 +44,14 @@ function RunLine({ run, onStopped }: { run: UnfinishedRun; onStopped: () => void
       <span>
         <b>{name}</b>
         <span className="quiet">
-          {documentId === null ? (
-            'No document'
-          ) : (
-            <a
-              href={documentPath(documentId)}
-              onClick={(event) => follow(event, documentPath(documentId))}
-            >
-              {place}
-            </a>
-          )}
+          {documentId === null ? 'No document' : <Link to={documentPath(documentId)}>{place}</Link>}
           {` · asked ${timeAgo(createdAt, Date.now())}`}
           {state === 'queued' && ' · waits for another run'}
         </span>
       </span>
-      <button
-        type="button"
-        className="button"
-        aria-label={`Stop the run of ${name} about ${place}`}
-        onClick={() => void stop()}
-      >
+      <Button aria-label={`Stop the run of ${name} about ${place}`} onClick={() => void stop()}>
         <Icon name="stop" size={14} /> Stop
-      </button>
+      </Button>
     </li>
   )
 }

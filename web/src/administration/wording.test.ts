@@ -76,7 +76,7 @@ test('a deletion says what goes, what ends, what is renamed and what stays', () 
     unfinishedRuns: 0,
     waitingRequests: 0,
     deleted: { logins: 0, conversations: 1, messages: 1, runs: 1, answers: 0, limits: 0 },
-    renamed: { tokens: 1, requests: 2, decisions: 1, rules: 0 },
+    renamed: { tokens: 1, requests: 2, decisions: 1, rules: 0, threads: 1 },
     kept: { updates: 12, auditLines: 3, spending: 1 },
     privateDocuments: [],
   }
@@ -87,7 +87,9 @@ test('a deletion says what goes, what ends, what is renamed and what stays', () 
     'Stay as they are',
   ])
   expect(words[0]?.text).toContain('1 entry of')
-  expect(words[1]?.text).toBe('12 steps in the history of documents, 1 decision, 2 requests')
+  expect(words[1]?.text).toBe(
+    '12 steps in the history of documents, 1 decision, 2 requests, 1 thread of comments',
+  )
   const busy = deletionWords({ ...preview, unfinishedRuns: 1, waitingRequests: 2 })
   expect(busy[1]?.text).toBe('1 question to the AI; 2 changes that nobody has decided')
 })

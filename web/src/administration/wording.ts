@@ -42,13 +42,12 @@ export function peopleOf(tokens: readonly TokenLine[]): KnownPerson[] {
 /** "$1.25"; more digits for what is less than a cent. */
 export function dollars(usd: number): string {
   const digits = usd > 0 && usd < 0.01 ? 6 : 2
-  const text = usd.toLocaleString('en-US', {
+  return usd.toLocaleString('en-US', {
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: 2,
     maximumFractionDigits: digits,
   })
-  return text
 }
 
 /** "12.3 MB". */
@@ -108,7 +107,7 @@ export function deletionWords(preview: PersonPreview): { head: string; text: str
       : []),
     {
       head: '“Deleted person” from now on',
-      text: `${plural(kept.updates, 'step')} in the history of documents, ${plural(renamed.decisions, 'decision')}, ${plural(renamed.requests, 'request')}`,
+      text: `${plural(kept.updates, 'step')} in the history of documents, ${plural(renamed.decisions, 'decision')}, ${plural(renamed.requests, 'request')}, ${plural(renamed.threads, 'thread')} of comments`,
     },
     {
       head: 'Stay as they are',

@@ -2,7 +2,7 @@
  * Which page is shown. Each comes by itself: the list of documents needs no editor, and a document
  * no list.
  */
-import { Suspense } from 'react'
+import type { ComponentProps } from 'react'
 import { useSession } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Toasts } from '../ui/Toasts.tsx'
@@ -13,15 +13,16 @@ import { Skeleton } from '../ui/Skeleton.tsx'
 /** Pause after a page is there, before what comes next is fetched. */
 const AHEAD_MS = 500
 
+const page = { fallback: <Skeleton />, Missing: NotLoaded }
 const loadDocumentPage = () => import('./DocumentPage.tsx').then((all) => all.DocumentPage)
-const DocumentPage = lazyPart(loadDocumentPage, NotLoaded)
+const DocumentPage = lazyPart(loadDocumentPage, page)
 const loadLibrary = () => import('../library/Library.tsx').then((all) => all.Library)
-const Library = lazyPart(loadLibrary, NotLoaded)
+const Library = lazyPart(loadLibrary, page)
 const ServerPage = lazyPart(
   () => import('../administration/ServerPage.tsx').then((all) => all.ServerPage),
-  NotLoaded,
+  page,
 )
-const SignIn = lazyPart(() => import('./SignIn.tsx').then((all) => all.SignIn), NotLoaded)
+const SignIn = lazyPart(() => import('./SignIn.tsx').then((all) => all.SignIn), page)
 const InboxPanel = lazyPart(() =>
   import('../workspace-inbox/InboxPanel.tsx').then((all) => all.InboxPanel),
 )
@@ -48,14 +49,12 @@ export function App() {
   const route = useRoute()
   return (
     <>
-      <Suspense fallback={<Skeleton />}>
-        {refused === 'protocol' ? <OutOfDate /> : refused ? <SignIn /> : <Place route={route} />}
-      </Suspense>
+      {refused === 'protocol' ? <OutOfDate /> : refused ? <SignIn /> : <Place route={route} />}
       {!refused && (
-        <Suspense fallback={null}>
+        <>
           <InboxPanel />
           <OverwriteDialog />
-        </Suspense>
+        </>
       )}
       <Toasts />
     </>
@@ -64,63 +63,47 @@ export function App() {
 
 function NotLoaded() {
   return (
-    <main>
-      <h1 className="hidden-label">Copydesk</h1>
-      <ErrorPage
-        title="We can’t open this page"
-        action={{ label: 'Reload the page', run: () => window.location.reload() }}
-      >
-        A part of it could not be loaded. You may be offline, or the server was updated.
-      </ErrorPage>
-    </main>
+    <Fault title="We can’t open this page" action={RELOAD}>
+      A part of it could not be loaded. You may be offline, or the server was updated.
+    </Fault>
   )
 }
 
 function OutOfDate() {
   return (
-    <main>
-      <h1 className="hidden-label">Copydesk</h1>
-      <ErrorPage
-        title="This page is out of date"
-        action={{ label: 'Reload the page', run: () => window.location.reload() }}
-      >
-        The server has been updated since it was opened.
-      </ErrorPage>
-    </main>
+    <Fault title="This page is out of date" action={RELOAD}>
+      The server has been updated since it was opened.
+    </Fault>
   )
 }
 
 function Place({ route }: { route: Route }) {
   switch (route.at) {
     case 'library':
-      return (
-        <Suspense fallback={<Skeleton />}>
-          <Library />
-        </Suspense>
-      )
+      return <Library />
     case 'document':
-      return (
-        <Suspense fallback={<Skeleton />}>
-          <DocumentPage key={route.id} id={route.id} />
-        </Suspense>
-      )
+      return <DocumentPage key={route.id} id={route.id} />
     case 'server':
-      return (
-        <Suspense fallback={<Skeleton />}>
-          <ServerPage />
-        </Suspense>
-      )
+      return <ServerPage />
     case 'nowhere':
       return (
-        <main>
-          <h1 className="hidden-label">Copydesk</h1>
-          <ErrorPage
-            title="There is nothing here"
-            action={{ label: 'All documents', run: () => navigate('/') }}
-          >
-            The address may have been typed wrongly.
-          </ErrorPage>
-        </main>
+        <Fault
+          title="There is nothing here"
+          action={{ label: 'All documents', run: () => navigate('/') }}
+        >
+          The address may have been typed wrongly.
+        </Fault>
       )
   }
+}
+
+const RELOAD = { label: 'Reload the page', run: () => window.location.reload() }
+
+function Fault(props: ComponentProps<typeof ErrorPage>) {
+  return (
+    <main>
+      <h1 className="hidden-label">Copydesk</h1>
+      <ErrorPage {...props} />
+    </main>
+  )
 }

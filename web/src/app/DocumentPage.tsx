@@ -1,16 +1,14 @@
 /** One document: the text, its outline, the panel and the review bar. */
-import { Suspense, useEffect, useState } from 'react'
-import { followConversation } from '../chat/followDocument.ts'
+import { useEffect, useState } from 'react'
+import { useComments } from '../comments/stores/threads.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { FileNotes } from '../editor/FileNotes.tsx'
 import { LiveDocument } from '../document/liveDocument.ts'
+import { openDocument } from '../document/openDocument.ts'
 import { EditorPane } from '../editor/EditorPane.tsx'
 import { editorState } from '../editor/extensions.ts'
 import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
-import { ApprovalsOff } from '../review/views/ApprovalsOff.tsx'
-import { followRequests } from '../review/actions/followDocument.ts'
 import { forgetAuthors, useAuthors } from '../history/store.ts'
-import { followPeers } from '../presence/documentPeers.ts'
 import { wire } from '../session/store.ts'
 import { ErrorPage } from '../ui/ErrorPage.tsx'
 import { takesFocus } from '../library/library.ts'
@@ -20,14 +18,16 @@ import { navigate } from '../navigation/routes.ts'
 import { TopBar } from './TopBar.tsx'
 import { canDecide } from '../session/roles.ts'
 import { usePageKeys } from './pageKeys.ts'
-import { TabTitle } from './TabTitle.tsx'
 import './DocumentPage.css'
 
 // Fetched beside the text, which is there before it.
-const loadedPanel = import('../chat/views/Panel.tsx').then((all) => all.Panel)
-const Panel = lazyPart(() => loadedPanel)
-const loadedBar = import('../review/views/ReviewBar.tsx').then((all) => all.ReviewBar)
-const ReviewBar = lazyPart(() => loadedBar)
+const besideText = import('./besideText.ts')
+const Panel = lazyPart(() => besideText.then((all) => all.Panel), {
+  fallback: <div className="panel" />,
+})
+const ReviewBar = lazyPart(() => besideText.then((all) => all.ReviewBar))
+const ApprovalsOff = lazyPart(() => besideText.then((all) => all.ApprovalsOff))
+const TabTitle = lazyPart(() => besideText.then((all) => all.TabTitle))
 const Authors = lazyPart(() => import('../history/Authors.tsx').then((all) => all.Authors))
 const Outline = lazyPart(() => import('../editor/Outline.tsx').then((all) => all.Outline))
 const RecoveredText = lazyPart(() =>
@@ -52,6 +52,14 @@ export function DocumentPage({ id }: { id: string }) {
   const decides = canDecide(role) && (role === 'owner' || settings?.policy !== 'owner')
   const [focused, setFocused] = useState(false)
   const [shortcuts, setShortcuts] = useState(false)
+  // What a person is led to is shown.
+  useEffect(
+    () =>
+      useComments.subscribe(({ composing, focused: thread }) => {
+        if (composing || thread) setFocused(false)
+      }),
+    [],
+  )
   usePageKeys(setFocused, () => setShortcuts(true))
   return (
     <div
@@ -66,28 +74,18 @@ export function DocumentPage({ id }: { id: string }) {
       <ConnectionBar />
       <main className="page-scroll">
         <h1 className="hidden-label">{title || 'Document'}</h1>
-        <Suspense fallback={null}>{hasRecovered && <RecoveredText />}</Suspense>
+        {hasRecovered && <RecoveredText />}
         <FileNotes />
         <ApprovalsOff />
-        <Suspense fallback={null}>{showsAuthors && <Authors />}</Suspense>
-        <Suspense fallback={null}>
-          {live && phase === 'open' && <Outline view={live.view} />}
-        </Suspense>
+        {showsAuthors && <Authors />}
+        {live && phase === 'open' && <Outline view={live.view} />}
         <div className="page">{live && <Body live={live} />}</div>
-        <Suspense fallback={null}>
-          {live && phase === 'open' && (
-            <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />
-          )}
-        </Suspense>
+        {live && phase === 'open' && (
+          <ReviewBar view={live.view} onShortcuts={() => setShortcuts(true)} />
+        )}
       </main>
-      {phase === 'open' && (
-        <Suspense fallback={<div className="panel" />}>
-          <Panel />
-        </Suspense>
-      )}
-      <Suspense fallback={null}>
-        {shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}
-      </Suspense>
+      {phase === 'open' && <Panel />}
+      {shortcuts && <Shortcuts onClose={() => setShortcuts(false)} />}
     </div>
   )
 }
@@ -125,9 +123,10 @@ function useLive(id: string): LiveDocument | null {
   useEffect(() => {
     forgetAuthors()
     const opened = new LiveDocument(id, wire, editorState)
-    followRequests(opened)
-    followConversation(opened)
-    followPeers(opened, wire)
+    void besideText.then(
+      ({ follow }) => openDocument() === opened && follow(opened),
+      () => opened.events.start(),
+    )
     setLive(opened)
     return () => opened.close()
   }, [id])

@@ -39,14 +39,14 @@ export function Title() {
 }
 
 export function Saved() {
-  const { saved, phase, role } = useOpenDocumentFields('saved', 'phase', 'role')
+  const { saved, phase, role, mode } = useOpenDocumentFields('saved', 'phase', 'role', 'mode')
   const link = useSession((session) => session.link)
   const words =
     phase !== 'open'
       ? link === 'online'
         ? ''
         : 'Not connected'
-      : !canWrite(role)
+      : mode === 'reading' && !canWrite(role)
         ? 'Read only'
         : saved === 'saved'
           ? 'Saved'

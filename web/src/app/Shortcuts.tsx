@@ -7,6 +7,7 @@ import './Shortcuts.css'
 
 export function Shortcuts({ onClose }: { onClose: () => void }) {
   const canUndo = useCapability('undo')
+  const comments = useCapability('comments')
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <div className="shortcuts">
@@ -18,6 +19,8 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="Reject" chord={[MOD, SHIFT, '↵']} letter="R" />
           <Keys does="Edit before accepting" chord={[ALT, '↵']} letter="E" />
           <Keys does="Split into its parts" letter="S" />
+          <Keys does="Put off for later, or back" letter="D" />
+          <Keys does="Next unread change" chord={[MOD, 'F8']} letter="N" />
           {canUndo && <Keys does="Undo the last decision" chord={[MOD, 'Z']} letter="U" />}
         </div>
         <div>
@@ -32,7 +35,9 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
           <Keys does="Find and replace" chord={[MOD, 'F']} />
           <Keys does="Undo" chord={[MOD, 'Z']} />
           <Keys does="Redo" chord={MOD === 'Ctrl' ? [MOD, 'Y'] : [MOD, SHIFT, 'Z']} />
+          <Keys does="A further caret, a line below" chord={[MOD, ALT, '↓']} />
           <Keys does="Freeze or unfreeze" chord={[MOD, SHIFT, 'L']} />
+          {comments && <Keys does="Comment" chord={[MOD, ALT, 'M']} />}
           <h3>View</h3>
           <Keys does="Focus mode" chord={[MOD, SHIFT, 'F']} />
           <Keys does="Go to the review bar" chord={['Esc']} />
@@ -41,21 +46,19 @@ export function Shortcuts({ onClose }: { onClose: () => void }) {
       </div>
       <p style={{ marginTop: 14, color: 'var(--ink-2)' }}>
         Single letters work in the review bar, and at the desk. Press Esc in the text to go to the
-        bar.
+        bar. Where changes of meaning (≠) are listed alone, J and K go through those.
       </p>
     </Dialog>
   )
 }
 
-function Keys({
-  does,
-  chord = [],
-  letter,
-}: {
+interface Props {
   does: string
   chord?: readonly string[]
   letter?: string
-}): ReactNode {
+}
+
+function Keys({ does, chord = [], letter }: Props): ReactNode {
   return (
     <div>
       {does}

@@ -1,5 +1,7 @@
 /** The server wants to know who we are, or no longer wants us. */
 import { useEffect, useState } from 'react'
+import { Form } from '../ui/Form.tsx'
+import { Button } from '../ui/Button.tsx'
 import { signInAddress, signInFailureWords, signInLink } from '../session/identityProvider.ts'
 import {
   endedAt,
@@ -35,21 +37,20 @@ export function SignIn() {
       <UnsentText />
       <WithProvider />
       {guest && (
-        <button type="button" className="button is-primary" onClick={goOnAsBefore}>
+        <Button look="primary" onClick={goOnAsBefore}>
           Continue without this link
-        </button>
+        </Button>
       )}
-      <form
+      <Form
         className="sign-in"
-        onSubmit={(event) => {
-          event.preventDefault()
+        onSubmit={() =>
           signIn(
             token
               .trim()
               .replace(/^.*#token=/, '')
               .replace(/&.*$/, ''),
           )
-        }}
+        }
       >
         <label htmlFor="token">Paste a link or a token here</label>
         <input
@@ -60,10 +61,10 @@ export function SignIn() {
           value={token}
           onInput={(event) => setToken(event.currentTarget.value)}
         />
-        <button type="submit" className="button is-primary" disabled={token.trim() === ''}>
+        <Button look="primary" type="submit" disabled={token.trim() === ''}>
           Open
-        </button>
-      </form>
+        </Button>
+      </Form>
     </main>
   )
 }

@@ -2,7 +2,7 @@
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { useTabTitle, type Waiting } from '../navigation/tabTitle.ts'
 import { useReviewState } from '../review/hooks/useReviewState.ts'
-import { useReview } from '../review/stores/requests.ts'
+import { useRequests } from '../review/stores/requests.ts'
 import { useReviewer } from '../review/stores/reviewer.ts'
 import { mayDecide } from '../review/state/permissions.ts'
 import { isWaiting } from '../review/state/requests.ts'
@@ -21,7 +21,7 @@ export function TabTitle() {
  */
 function useWaiting(): Waiting {
   const hunks = useReviewState(({ hunks }) => hunks)
-  const requests = useReview((state) => state.requests)
+  const requests = useRequests((state) => state.requests)
   const reviewer = useReviewer()
   const decides = (id: string) => {
     const request = requests[id]

@@ -1,8 +1,10 @@
 /**
  * The line across the top: where we are, whether it is saved, who is here, and a menu of the rest.
  */
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { find } from '../editor/find/find.ts'
+import { compose } from '../comments/stores/threads.ts'
 import { openDocument } from '../document/openDocument.ts'
 import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { toggleAuthors, useAuthors } from '../history/store.ts'
@@ -11,15 +13,17 @@ import { People } from '../presence/People.tsx'
 import { useReviewState } from '../review/hooks/useReviewState.ts'
 import { usePanel } from '../review/stores/panel.ts'
 import { canWrite } from '../session/roles.ts'
-import { hasCapability, useSession } from '../session/store.ts'
+import { attempt } from '../session/attempt.ts'
+import { hasCapability, useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { Menu, type MenuItem } from '../ui/Menu.tsx'
 import { plural } from '../ui/timeFormat.ts'
 import { AccountDialog } from '../account/AccountButton.tsx'
-import { duplicateDocument } from '../library/library.ts'
-import { documentPath, follow, navigate } from '../navigation/routes.ts'
+import { Link } from '../navigation/Link.tsx'
+import { documentPath, navigate } from '../navigation/routes.ts'
 import { Share } from '../sharing/Share.tsx'
+import { ModeSwitch } from './ModeSwitch.tsx'
 import { useTheme } from './theme.ts'
 import { Title, Saved } from './DocumentTitle.tsx'
 import './TopBar.css'
@@ -46,18 +50,20 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
   const close = () => setDialog(null)
   return (
     <header className="topbar">
-      <a
+      <Link
         className="button is-quiet home"
-        href="/"
+        to="/"
         aria-label="All documents"
         title="All documents"
-        onClick={(event) => follow(event, '/')}
       >
         <Icon name="book" size={20} /> <span>Documents</span>
-      </a>
+      </Link>
       <div className="title-line">
         <Title />
-        <Saved />
+        <span className="saved-line">
+          <Saved />
+          <ModeSwitch />
+        </span>
       </div>
       {phase === 'open' && (
         <span className="word-count">
@@ -70,23 +76,21 @@ export function TopBar({ focused, onFocus, onShortcuts }: Props) {
       <InboxButton />
       <Share documentId={id} />
       {phase === 'open' && (
-        <button
-          type="button"
-          className="button is-quiet sheet-open"
+        <Button
+          look="quiet"
+          className="sheet-open"
           aria-label={toReview > 0 ? `Ask and review: ${toReview} to review` : 'Ask and review'}
           title="Ask and review"
           onClick={() => usePanel.setState({ open: true })}
         >
           <Icon name="spark" size={18} /> <span>{toReview > 0 ? 'Review' : 'Ask'}</span>
           {toReview > 0 && <b className="inbox-count">{toReview}</b>}
-        </button>
+        </Button>
       )}
       <Menu label="Menu" items={items} />
-      <Suspense fallback={null}>
-        {dialog === 'history' && id !== null && <History id={id} onClose={close} />}
-        {dialog === 'export' && id !== null && <ExportDialog id={id} onClose={close} />}
-        {dialog === 'account' && <AccountDialog onClose={close} />}
-      </Suspense>
+      {dialog === 'history' && id !== null && <History id={id} onClose={close} />}
+      {dialog === 'export' && id !== null && <ExportDialog id={id} onClose={close} />}
+      {dialog === 'account' && <AccountDialog onClose={close} />}
     </header>
   )
 }
@@ -106,37 +110,38 @@ function useMenu({
   const known = useSession(({ me }) => me !== null)
   const id = useOpenDocument(({ id }) => id)
   const mayCreate = useSession(({ me }) => me !== null && canWrite(me.role))
-  const ofDocument: (MenuItem & { needs: string })[] = [
-    { needs: 'history', label: 'Version history', icon: 'clock', run: () => onDialog('history') },
-    {
-      needs: 'provenance',
+  const offers = (name: string) => isOpen && hasCapability(name)
+  const items: (MenuItem | false)[] = [
+    offers('history') && {
+      label: 'Version history',
+      icon: 'clock',
+      run: () => onDialog('history'),
+    },
+    offers('provenance') && {
       label: 'Who wrote this',
       icon: 'authors',
       run: toggleAuthors,
       isOn: shown,
     },
-    { needs: 'export', label: 'Export', icon: 'download', run: () => onDialog('export') },
-  ]
-  return [
-    ...ofDocument.filter(({ needs }) => isOpen && hasCapability(needs)),
-    ...(isOpen ? [{ label: 'Find and replace', icon: 'search' as const, run: findInText }] : []),
-    ...(isOpen && mayCreate && id !== null
-      ? [{ label: 'Duplicate', icon: 'plus' as const, run: () => void duplicate(id) }]
-      : []),
+    offers('export') && { label: 'Export', icon: 'download', run: () => onDialog('export') },
+    isOpen && { label: 'Find and replace', icon: 'search', run: findInText },
+    isOpen &&
+      mayCreate &&
+      id !== null && { label: 'Duplicate', icon: 'plus', run: () => void duplicate(id) },
+    offers('comments') && { label: 'Comments', icon: 'comment', run: () => compose(null) },
     { label: 'Focus mode', icon: 'focus', run: onFocus, isOn: focused },
-    {
-      label: theme === 'dark' ? 'Light theme' : 'Dark theme',
-      icon: theme === 'dark' ? 'sun' : 'moon',
-      run: toggleTheme,
-    },
+    theme === 'dark'
+      ? { label: 'Light theme', icon: 'sun', run: toggleTheme }
+      : { label: 'Dark theme', icon: 'moon', run: toggleTheme },
     { label: 'Keyboard shortcuts', icon: 'keys', run: onShortcuts },
-    ...(known ? [{ label: 'You', icon: 'person' as const, run: () => onDialog('account') }] : []),
+    known && { label: 'You', icon: 'person', run: () => onDialog('account') },
   ]
+  return items.filter((item) => item !== false)
 }
 
-async function duplicate(id: string): Promise<void> {
-  const copy = await duplicateDocument(id)
-  if (copy) navigate(documentPath(copy))
+async function duplicate(documentId: string): Promise<void> {
+  const copy = await attempt(wire.call('document:duplicate', { documentId }))
+  if (copy) navigate(documentPath(copy.document.id))
 }
 
 function findInText(): void {

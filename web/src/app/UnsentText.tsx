@@ -1,5 +1,6 @@
 /** Words that were typed and never sent, for a person who cannot get to their document any more. */
 import { useEffect, useState } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { wordsOf } from '../document/unsent/unsentEdit.ts'
 import { allKept, forget, type KeptEdits } from '../document/unsent/unsentStorage.ts'
@@ -44,12 +45,12 @@ export function UnsentText() {
         {text}
       </blockquote>
       <div className="dialog-foot">
-        <button type="button" className="button is-primary" onClick={() => void copyText(text)}>
+        <Button look="primary" onClick={() => void copyText(text)}>
           Copy my words
-        </button>
-        <button type="button" className="button is-danger" onClick={throwAway}>
+        </Button>
+        <Button look="danger" onClick={throwAway}>
           Discard
-        </button>
+        </Button>
       </div>
     </section>
   )

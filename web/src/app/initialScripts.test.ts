@@ -55,7 +55,7 @@ it(
     ]
     // Else the pages were not found.
     expect(Math.min(document, list)).toBeGreaterThan(entry)
-    expect(document).toBeLessThan(149)
+    expect(document).toBeLessThan(142)
     expect(list).toBeLessThan(45)
   },
   BUILD_MS,

@@ -1,11 +1,25 @@
 /** Keys that work anywhere on the page of a document. */
 import { useEffect } from 'react'
 import { focusComposer } from '../chat/composer/focusComposer.ts'
+import { startComment } from '../comments/actions/start.ts'
+import type * as beside from './besideText.ts'
 import { openDocument } from '../document/openDocument.ts'
-import { enter } from '../review/actions/keyBindings.ts'
 import { find } from '../editor/find/find.ts'
-import { undoLastAct } from '../review/actions/undo.ts'
 import { undo } from '@codemirror/commands'
+
+type BesideText = typeof beside
+
+/** `null` until it is fetched. From then on a key acts before the next one is pressed. */
+let besideText: BesideText | null = null
+const fetched = import('./besideText.ts').then(
+  (module) => (besideText = module),
+  () => null,
+)
+
+function withReview(act: (module: BesideText) => void): void {
+  if (besideText) act(besideText)
+  else void fetched.then((module) => module && act(module))
+}
 
 export function usePageKeys(
   setFocused: (change: (on: boolean) => boolean) => void,
@@ -18,9 +32,11 @@ export function usePageKeys(
       else if (mod && !event.shiftKey && event.key.toLowerCase() === 'k')
         focusComposer(() => setFocused(() => false))
       else if (isFind(event) && !event.defaultPrevented && openFind()) return event.preventDefault()
+      else if (isComment(event) && startComment()) return event.preventDefault()
       else if (event.key === '?' && !mod && !typing(event.target)) showShortcuts()
-      else if (event.key === 'F8' && !event.defaultPrevented) enterReview()
-      else if (isUndo(event) && !event.defaultPrevented && !hasOwnUndo(event.target)) undoLast()
+      else if (event.key === 'F8' && !event.defaultPrevented) withReview(enterReview)
+      else if (isUndo(event) && !event.defaultPrevented && !hasOwnUndo(event.target))
+        withReview(undoLast)
       else return
       event.preventDefault()
     }
@@ -33,7 +49,7 @@ export function usePageKeys(
  * From anywhere on the page into the text, to the change that is active; from there F8 goes on to
  * the next.
  */
-function enterReview(): void {
+function enterReview({ enter }: BesideText): void {
   const view = openDocument()?.view
   if (view && enter(view)) view.focus()
 }
@@ -49,6 +65,13 @@ function openFind(): boolean {
   return true
 }
 
+/** By its place: with Alt the key writes another letter on some keyboards. AltGr is not meant. */
+const isComment = (event: KeyboardEvent): boolean =>
+  (event.ctrlKey || event.metaKey) &&
+  event.altKey &&
+  event.code === 'KeyM' &&
+  !event.getModifierState('AltGraph')
+
 const isUndo = ({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean =>
   (ctrlKey || metaKey) && !shiftKey && !altKey && key.toLowerCase() === 'z'
 
@@ -57,7 +80,7 @@ const hasOwnUndo = (target: EventTarget | null): boolean =>
   typing(target) || (target instanceof Element && target.closest('dialog') !== null)
 
 /** The last thing that was done here: a decision, or words that were typed. */
-function undoLast(): void {
+function undoLast({ undoLastAct }: BesideText): void {
   const view = openDocument()?.view
   if (view && !undoLastAct()) undo(view)
 }

@@ -1,5 +1,6 @@
 /** Light or dark: the system's choice until the person makes one. */
 import { useSyncExternalStore } from 'react'
+import { keep } from '../session/browserStorage.ts'
 
 type Theme = 'light' | 'dark'
 const system = window.matchMedia('(prefers-color-scheme: dark)')
@@ -25,10 +26,6 @@ export function useTheme(): [Theme, () => void] {
 function toggle(): void {
   const next: Theme = theme() === 'dark' ? 'light' : 'dark'
   document.documentElement.dataset.theme = next
-  try {
-    localStorage.setItem('copydesk:theme', next)
-  } catch {
-    // Storage may be switched off: the choice lasts as long as the tab.
-  }
+  keep('copydesk:theme', next)
   listeners.forEach((changed) => changed())
 }

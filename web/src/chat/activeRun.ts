@@ -2,11 +2,11 @@
 import { isWaiting } from '../review/state/requests.ts'
 import { useSession } from '../session/store.ts'
 import { type ConversationRun, useChat, working } from './store.ts'
-import { useReview } from '../review/stores/requests.ts'
+import { useRequests } from '../review/stores/requests.ts'
 
 export function useActiveRun(): ConversationRun | undefined {
   const session = useSession((state) => state.me?.sessionId)
-  const requests = useReview((state) => state.requests)
+  const requests = useRequests((state) => state.requests)
   return useChat((chat) =>
     working(
       chat,

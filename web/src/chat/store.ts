@@ -11,16 +11,17 @@ import type {
 } from '../wire/generated.ts'
 import { toolEffect } from '../wire/tools.ts'
 
-export type Entry =
-  | { kind: 'text'; text: string; open: boolean }
-  | {
-      kind: 'tool'
-      id: string
-      name: string
-      result: string | null
-      failed: boolean
-      /** The document where it waits, if that is another one. */ waits?: string
-    }
+interface ToolEntry {
+  kind: 'tool'
+  id: string
+  name: string
+  result: string | null
+  failed: boolean
+  /** The document where it waits, if that is another one. */
+  waits?: string
+}
+
+export type Entry = { kind: 'text'; text: string; open: boolean } | ToolEntry
 
 export type RunStatus =
   'running' | 'success' | 'error' | 'cancelled' | 'max_tokens' | 'refusal' | 'limit'
@@ -30,7 +31,7 @@ export interface ConversationRun {
   sessionId: string
   prompt: string
   author: string
-  /** The author of tracked changes in an imported file; else they are the AI's. */
+  /** The person whose own changes these are; else they are the AI's. */
   claimedBy?: string
   at: string
   /**
@@ -179,38 +180,18 @@ function step(run: ConversationRun, { type, subtype, content, at }: AgentEvent):
       if (run.entries.some((entry) => entry.kind === 'tool' && entry.id === id)) return run
       const said = spoken(content)
       if (said) return { ...run, entries: closeText(run.entries, said) }
-      return {
-        ...run,
-        entries: [
-          ...run.entries,
-          { kind: 'tool', id, name: words(content, 'name'), result: null, failed: false },
-        ],
-      }
+      return { ...run, entries: [...run.entries, called(id, words(content, 'name'))] }
     }
-    case 'system/waiting': {
-      const id = words(content, 'tool_use_id')
-      const waits = words(content, 'title')
-      return {
-        ...run,
-        entries: run.entries.map((entry) =>
-          entry.kind === 'tool' && entry.id === id && entry.result === null
-            ? { ...entry, waits }
-            : entry,
-        ),
-      }
-    }
-    case 'user/tool_result': {
-      const id = words(content, 'tool_use_id')
-      const result = words(content, 'content')
-      return {
-        ...run,
-        entries: run.entries.map((entry) =>
-          entry.kind === 'tool' && entry.id === id
-            ? { ...entry, result, failed: content.is_error === true }
-            : entry,
-        ),
-      }
-    }
+    case 'system/waiting':
+      return changeTool(run, words(content, 'tool_use_id'), (tool) =>
+        tool.result === null ? { ...tool, waits: words(content, 'title') } : tool,
+      )
+    case 'user/tool_result':
+      return changeTool(run, words(content, 'tool_use_id'), (tool) => ({
+        ...tool,
+        result: words(content, 'content'),
+        failed: content.is_error === true,
+      }))
     default:
       return type === 'result'
         ? {
@@ -225,6 +206,25 @@ function step(run: ConversationRun, { type, subtype, content, at }: AgentEvent):
         : run
   }
 }
+
+const called = (id: string, name: string): ToolEntry => ({
+  kind: 'tool',
+  id,
+  name,
+  result: null,
+  failed: false,
+})
+
+const changeTool = (
+  run: ConversationRun,
+  id: string,
+  make: (tool: ToolEntry) => ToolEntry,
+): ConversationRun => ({
+  ...run,
+  entries: run.entries.map((entry) =>
+    entry.kind === 'tool' && entry.id === id ? make(entry) : entry,
+  ),
+})
 
 /** The response that a tool gives the person is an answer like any other. */
 function spoken(content: Record<string, unknown>): string {
@@ -289,26 +289,28 @@ export function failed(chat: Chat, id: string, problem: string): Chat {
   }
 }
 
+/** Returns the words for a person whose own changes a request holds; `undefined`: the AI's. */
+const suggestedBy = ({ claimedAuthor, source, author }: ToolApprovalRequest): string | undefined =>
+  claimedAuthor
+    ? `${claimedAuthor.name} in Word`
+    : source === 'person'
+      ? `${author.name} suggests`
+      : undefined
+
 /** A request tells who asked for what, also when the beginning was missed. */
 export function requested(chat: Chat, request: ToolApprovalRequest): Chat {
   return change(chat, request.requestId, request.session_id, request.created_at, (run) => {
     const known = run.entries.some(
       (entry) => entry.kind === 'tool' && entry.id === request.tool_use_id,
     )
-    const tool: Entry = {
-      kind: 'tool',
-      id: request.tool_use_id,
-      name: request.tool_name,
-      result: null,
-      failed: false,
-    }
+    const tool = called(request.tool_use_id, request.tool_name)
     return {
       ...run,
       prompt: run.prompt || request.prompt,
       author: run.author || request.author.name,
       // Nothing runs: a person made these changes elsewhere.
-      ...(request.claimedAuthor && {
-        claimedBy: `${request.claimedAuthor.name} in Word`,
+      ...(suggestedBy(request) && {
+        claimedBy: suggestedBy(request)!,
         status: 'success' as const,
       }),
       entries: known ? run.entries : [...run.entries, tool],

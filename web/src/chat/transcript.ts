@@ -1,11 +1,11 @@
 /** Loads what was said and decided before this tab was opened. */
+import { attempt } from '../session/attempt.ts'
 import { hasCapability, useSession, wire } from '../session/store.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { isWaiting } from '../review/state/requests.ts'
 import type { AgentEvent, ToolApprovalRequest } from '../wire/generated.ts'
-import { CallError } from '../wire/socket.ts'
 import { applyAgentEvent, type Chat, joined, NO_CHAT, requested, useChat } from './store.ts'
-import { useReview } from '../review/stores/requests.ts'
+import { useRequests } from '../review/stores/requests.ts'
 
 /** The newest of it. */
 export async function loadTranscript(documentId: string): Promise<void> {
@@ -29,7 +29,7 @@ export async function loadTranscript(documentId: string): Promise<void> {
       before,
     }
   })
-  useReview.setState((state) => ({
+  useRequests.setState((state) => ({
     requests: {
       ...Object.fromEntries(
         requests
@@ -44,11 +44,11 @@ export async function loadTranscript(documentId: string): Promise<void> {
 /** Loads the entries before those that are here. */
 export async function loadEarlier(documentId: string): Promise<void> {
   const { before } = useChat.getState()
-  const page = before ? await read(documentId, before) : null
+  const page = before ? await read(documentId, before) : undefined
   // Another call may have been quicker, or the connection may have been made anew.
   if (!page || useChat.getState().before !== before || useOpenDocument.getState().id !== documentId)
     return
-  const told = chat(page.entries, Object.values(useReview.getState().requests))
+  const told = chat(page.entries, Object.values(useRequests.getState().requests))
   useChat.setState((known) => joined({ ...told, before: page.before ?? null }, known))
 }
 
@@ -61,15 +61,8 @@ function chat(entries: readonly AgentEvent[], requests: readonly ToolApprovalReq
 
 async function read(documentId: string, before?: string) {
   const me = useSession.getState().me
-  if (!me || !hasCapability('transcript')) return null
-  try {
-    return await wire.call('transcript:get', {
-      sessionId: me.sessionId,
-      documentId,
-      ...(before && { before }),
-    })
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    return null
-  }
+  if (!me || !hasCapability('transcript')) return undefined
+  const { sessionId } = me
+  const answer = wire.call('transcript:get', { sessionId, documentId, ...(before && { before }) })
+  return attempt(answer, () => undefined)
 }

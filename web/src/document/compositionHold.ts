@@ -2,9 +2,10 @@
  * Waiting with what others do to a paragraph while an input method composes a word in it: a browser
  * whose text is changed around the word leaves the first signs of it behind.
  */
-import { receiveUpdates, sendableUpdates } from '@codemirror/collab'
+import { receiveUpdates } from '@codemirror/collab'
 import { ChangeSet, type EditorState, type Transaction } from '@codemirror/state'
 import { inFull, type QueuedEvent } from './queuedEvent.ts'
+import { suggestedIn, unconfirmed } from './suggesting/field.ts'
 
 /** Time between two looks at whether the word is done. */
 const LOOK_MS = 50
@@ -71,14 +72,17 @@ export function touchesCaretLine(
   message: QueuedEvent,
 ): boolean {
   if ('updates' in message || 'short' in message) {
-    const { from, updates } = 'short' in message ? inFull(message.short, '') : message.updates
-    return changesCaretLine(state, updates.slice(Math.max(0, version - from)))
+    const news = 'short' in message ? inFull(message.short, '') : message.updates
+    const fresh = news.updates.slice(Math.max(0, version - news.from))
+    if (!suggestedIn(state)) return changesCaretLine(state, fresh)
+    // A decision may take words out of the line.
+    return news.hunks !== undefined || changesSuggestedLine(state, fresh)
   }
   if (!('request' in message)) return false
   const line = caretLine(state)
   const here = (at: number) =>
-    sendableUpdates(state).reduce(
-      (pos, { changes }) => changes.mapPos(Math.min(pos, changes.length), 1),
+    unconfirmed(state).reduce(
+      (pos, changes) => changes.mapPos(Math.min(pos, changes.length), 1),
       at,
     )
   return message.request.hunks.some(({ parts }) =>
@@ -108,4 +112,23 @@ function changesCaretLine(state: EditorState, updates: readonly NamedChanges[]):
     now = step.state
   }
   return false
+}
+
+/** The same where the person suggests. */
+function changesSuggestedLine(state: EditorState, updates: readonly NamedChanges[]): boolean {
+  const { from, to } = caretLine(state)
+  let local = unconfirmed(state)
+  return updates.some(({ changes }) => {
+    try {
+      let update = ChangeSet.fromJSON(changes)
+      local = local.map((mine) => {
+        const moved = mine.map(update)
+        update = update.map(mine, true)
+        return moved
+      })
+      return update.touchesRange(from, to) !== false
+    } catch {
+      return false
+    }
+  })
 }

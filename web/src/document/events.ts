@@ -1,8 +1,11 @@
 /** Events of an open document, for the stores and parts of the page that follow it. */
 import type { ViewUpdate } from '@codemirror/view'
 import type {
-  Hunk,
+  CommentChanged,
+  HunkChanges,
   Opened,
+  PresenceChanges,
+  PresenceUpdate,
   ToolApprovalRequest,
   ToolApprovalResolved,
   ToolApprovalUpdate,
@@ -18,8 +21,13 @@ export interface DocumentEvents {
   requestUpdated: ToolApprovalUpdate
   /** The end of a request, before its changes go. */
   resolved: ToolApprovalResolved
-  /** Changes that came with an update of the text, before they are drawn. */
-  hunksPut: readonly Hunk[]
+  /** Changes that came or went with an update of the text, before they are drawn. */
+  hunksChanged: HunkChanges
+  /** People who came, changed and left. */
+  peersChanged: PresenceChanges
+  peerMoved: PresenceUpdate
+  /** A thread of comments, as it is now. */
+  threadChanged: CommentChanged
   /** An event of the server was applied. */
   delivered: undefined
   /** The editor's state changed. */
@@ -30,15 +38,28 @@ export interface DocumentEvents {
   closed: undefined
 }
 
-/** Passes events on to listeners, in the order in which they subscribed. */
+/**
+ * Passes events on to listeners, in the order in which they subscribed. Their code is fetched
+ * beside the text: what is emitted before it is there is kept for them.
+ */
 export class Emitter<Events extends object> {
   private readonly listeners: { [Name in keyof Events]?: ((event: Events[Name]) => void)[] } = {}
+  /** Events from before {@link start}; `null`: after it. */
+  private kept: (() => void)[] | null = []
 
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): void {
     ;(this.listeners[name] ??= []).push(listener)
   }
 
+  /** Passes on what was kept. From now on all is passed on at once. */
+  start(): void {
+    const kept = this.kept ?? []
+    this.kept = null
+    kept.forEach((emit) => emit())
+  }
+
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
-    this.listeners[name]?.forEach((listener) => listener(event))
+    if (this.kept) this.kept.push(() => this.emit(name, event))
+    else this.listeners[name]?.forEach((listener) => listener(event))
   }
 }

@@ -1,11 +1,8 @@
 /** Keeps what the server has not got, so that neither a crash nor a closed tab takes it away. */
-import { getSyncedVersion } from '@codemirror/collab'
-import type { EditorState } from '@codemirror/state'
-import type { Wire } from '../wire/socket.ts'
 import { useOpenDocument } from './useOpenDocument.ts'
 import { openDocument } from './openDocument.ts'
-import { sendable } from './sendable.ts'
-import { arrived, newId, type UnsentEdit } from './unsent/unsentEdit.ts'
+import { suggestedIn } from './suggesting/field.ts'
+import { arrived, isSuggested, newId, type UnsentEdit } from './unsent/unsentEdit.ts'
 import {
   allKept,
   forget,
@@ -36,25 +33,18 @@ function storeAtOnce(kept: KeptEdits): void {
   }
 }
 
-/** Sends what was typed in the last moment; if it cannot be sent, it is kept for the next visit. */
-export function sendLastWords(
-  state: EditorState,
+/** Keeps what was typed in the last moment for the next visit, if it could not be sent. */
+export function keepLastWords(
   documentId: string,
   unsent: UnsentEdit | null,
-  wire: Wire | null,
+  sent: Promise<unknown> | null,
 ): void {
   const savedAt = Date.now()
   // Of no page: the next one to open the document is offered it.
   const keepIt = () =>
     unsent && keepAtOnce(localStorage, { documentId, page: newId(), savedAt, edits: [unsent] })
-  if (!wire) return void keepIt()
-  wire
-    .call('document:push', {
-      documentId,
-      version: getSyncedVersion(state),
-      updates: sendable(state),
-    })
-    .catch(keepIt)
+  if (!sent) return void keepIt()
+  sent.catch(keepIt)
 }
 
 /** Takes what other visits left of a document, and has it kept by this page from now on. */
@@ -77,11 +67,26 @@ export async function takeKept(documentId: string): Promise<void> {
 /** Without those that the server has after all: its answer was not heard any more. */
 async function notArrived(edits: readonly UnsentEdit[]): Promise<UnsentEdit[]> {
   const has = async (edit: UnsentEdit) => {
+    if (edit.suggested) return isSuggested(edit, await suggestedText())
     const since = edit.base && (await openDocument()?.updatesSince(edit.base.version))
     return since ? arrived(edit, since) === 'all' : false
   }
   const known = await Promise.all(edits.map((edit) => has(edit).catch(() => false)))
   return edits.filter((_, index) => !known[index])
+}
+
+const LOOK_MS = 50
+const MOST_LOOKS = 100
+
+/** The text with one's suggestion, once it is there; without one it is not known. */
+async function suggestedText(): Promise<string> {
+  for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
+    const view = openDocument()?.view
+    if (view && suggestedIn(view.state)) return view.state.doc.toString()
+    if (useOpenDocument.getState().mode !== 'suggesting') break
+    await new Promise((resume) => setTimeout(resume, LOOK_MS))
+  }
+  return ''
 }
 
 /**
@@ -127,17 +132,17 @@ export function guardUnsent(documentId: string, unsent: () => UnsentEdit | null)
   holdPage()
   const stop = useOpenDocument.subscribe(follow)
   follow()
-  window.addEventListener('beforeunload', warn)
-  window.addEventListener('pagehide', leave)
-  document.addEventListener('visibilitychange', look)
+  const listening = new AbortController()
+  const { signal } = listening
+  window.addEventListener('beforeunload', warn, { signal })
+  window.addEventListener('pagehide', leave, { signal })
+  document.addEventListener('visibilitychange', look, { signal })
   return () => {
     stop()
+    listening.abort()
     clearInterval(timer)
     // What was typed goes out now, or is kept as of no page; the rest is for the next visit.
     const { recovered } = useOpenDocument.getState()
     if (stored.has(documentId) || recovered.length > 0) void store(kept(recovered))
-    window.removeEventListener('beforeunload', warn)
-    window.removeEventListener('pagehide', leave)
-    document.removeEventListener('visibilitychange', look)
   }
 }

@@ -1,19 +1,10 @@
 /** Passes the server's events about one document on to its copy. */
 import type { Wire } from '../wire/socket.ts'
+import type { LiveDocument } from './liveDocument.ts'
 import { useOpenDocument } from './useOpenDocument.ts'
-import type { QueuedEvent } from './queuedEvent.ts'
-
-interface Listener {
-  readonly id: string
-  join(): Promise<void>
-  leave(): void
-  take(message: QueuedEvent): void
-  /** The document was deleted. */
-  ended(): void
-}
 
 /** Returns what ends each of the subscriptions. */
-export function listen(to: Listener, wire: Wire): (() => void)[] {
+export function listen(to: LiveDocument, wire: Wire): (() => void)[] {
   const ours =
     <T extends { documentId?: string; document_id?: string | null }>(act: (payload: T) => void) =>
     (payload: T) => {
@@ -33,6 +24,18 @@ export function listen(to: Listener, wire: Wire): (() => void)[] {
     ),
     wire.on('tool_approval_update', (update) => to.take({ update })),
     wire.on('tool_approval_resolved', (done) => to.take({ done })),
+    wire.on(
+      'presence:changes',
+      ours((changes) => to.events.emit('peersChanged', changes)),
+    ),
+    wire.on(
+      'presence:update',
+      ours((moved) => to.events.emit('peerMoved', moved)),
+    ),
+    wire.on(
+      'comment:changed',
+      ours((changed) => to.events.emit('threadChanged', changed)),
+    ),
     wire.on(
       'document:changed',
       ours(({ title, settings, version, deleted }) => {

@@ -2,7 +2,7 @@
  * One open document: joins it, keeps text and pending changes in step with the server, sends what
  * is typed, survives breaks.
  */
-import { receiveUpdates, sendableUpdates } from '@codemirror/collab'
+import { receiveUpdates } from '@codemirror/collab'
 import type { ChangeSet, EditorState, Transaction } from '@codemirror/state'
 import { EditorView, type ViewUpdate } from '@codemirror/view'
 import { CallError, type Wire } from '../wire/socket.ts'
@@ -20,16 +20,25 @@ import { showClosed, showEnd, showOpen, showOpening, showSaved } from './phase.t
 import { projected } from './projection.ts'
 import { inFull, isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { namesByHeading } from './headingTitle.ts'
-import { type LaterUpdate, newId, type UnsentEdit, unsentEdit } from './unsent/unsentEdit.ts'
+import {
+  inServerText,
+  isSettled,
+  modeParts,
+  plainText,
+  suggestedIn,
+  unconfirmed,
+} from './suggesting/field.ts'
+import type { Suggester } from './suggester.ts'
+import { type LaterUpdate, newId, type UnsentEdit } from './unsent/unsentEdit.ts'
 import { useOpenDocument } from './useOpenDocument.ts'
 import { CompositionHold, touchesCaretLine } from './compositionHold.ts'
 import { OutOfStep, ConfirmedDocument, isOutOfStep } from './confirmedDocument.ts'
 import { listen } from './listen.ts'
-import { unconfirmed } from './sendable.ts'
+import { unsentOf } from './sendable.ts'
 import { Sender } from './sender.ts'
 import { hasHash } from './textHash.ts'
 import { TextWatcher } from './textWatcher.ts'
-import { canWrite } from '../session/roles.ts'
+import { type Mode, rememberedMode } from './modes.ts'
 
 const RETRY_MS = 1_000
 
@@ -40,6 +49,10 @@ export class LiveDocument implements OpenDocument {
   readonly view = new EditorView()
   readonly events = new Emitter<DocumentEvents>()
   confirmed: ConfirmedDocument | null = null
+  /** While the person suggests. */
+  suggester: Suggester | null = null
+  /** Names this editor to the server. */
+  clientID = ''
   /**
    * False while an answer to `document:open` or `document:resync` is awaited or compared; events
    * wait in `queue`, and what is typed in the editor.
@@ -92,7 +105,7 @@ export class LiveDocument implements OpenDocument {
   }
 
   get settled(): boolean {
-    return this.confirmed === null || sendableUpdates(this.view.state).length === 0
+    return this.confirmed === null || isSettled(this.view.state)
   }
 
   close(): void {
@@ -101,9 +114,11 @@ export class LiveDocument implements OpenDocument {
     setOpenDocument(null)
     this.watch.stop()
     if (!this.settled) {
-      const [{ state }, unsent, wire] = [this.view, this.unsent(), this.joined ? this.wire : null]
-      void guard.then(({ sendLastWords }) => sendLastWords(state, this.id, unsent, wire))
+      const sent = this.joined ? this.sender.sendLast() : null
+      const unsent = this.unsent()
+      void guard.then(({ keepLastWords }) => keepLastWords(this.id, unsent, sent))
     }
+    this.suggester?.stop()
     this.pause()
     if (this.wire.connected)
       void this.wire.call('document:close', { documentId: this.id }).catch(() => undefined)
@@ -148,13 +163,26 @@ export class LiveDocument implements OpenDocument {
 
   redraw(): void {
     if (!this.confirmed) return
+    if (suggestedIn(this.view.state)) return this.suggester?.step([])
     this.view.dispatch({ effects: projected(this.confirmed, this.unconfirmed()) })
+  }
+
+  enter(mode: Mode): void {
+    const { view, suggester, confirmed, clientID } = this
+    this.suggester = null
+    if (suggester) suggester.leave(mode === 'editing')
+    else if (confirmed)
+      view.dispatch({
+        effects: modeParts.reconfigure(plainText(confirmed.version, clientID, mode === 'editing')),
+      })
+    // Until what is suggested is there, the text can only be read.
+    if (mode === 'suggesting') void this.suggest([])
   }
 
   private opened(opened: Opened): void {
     if (this.closed) return
     // An owner has given us another role meanwhile: whether we may type is part of the editor.
-    if (!opened.document && this.view.state.readOnly === canWrite(opened.role))
+    if (!opened.document && useOpenDocument.getState().role !== opened.role)
       return void this.reload()
     this.shortId = opened.shortId
     if (opened.document) this.load(opened.document, opened)
@@ -175,8 +203,18 @@ export class LiveDocument implements OpenDocument {
     const { member, role, file } = opened
     useOpenDocument.setState({ member, role, file: file ?? null })
     this.events.emit('opened', opened)
+    if (useOpenDocument.getState().mode === 'suggesting') void this.suggest(opened.requests)
     this.redraw()
     void this.goOn(opened.hash)
+  }
+
+  /** Fetched when it is first used; the document is opened again then. */
+  private async suggest(requests: readonly ToolApprovalRequest[]): Promise<void> {
+    if (this.suggester) return this.suggester.opened(requests)
+    const { Suggester } = await import('./suggester.ts')
+    if (this.closed || this.suggester) return
+    this.suggester = new Suggester(this)
+    await this.join()
   }
 
   /**
@@ -206,21 +244,25 @@ export class LiveDocument implements OpenDocument {
   /** A fresh copy. What was typed and never arrived is kept aside and offered back. */
   private load(document: WholeDocument, { clientID, role }: Opened): void {
     const isFirst = this.confirmed === null
-    const lost = this.lost()
+    const mode = rememberedMode(this.id, role)
+    const copy = mode === 'suggesting' ? null : this.suggester?.copy()
+    const lost = copy ? [copy] : this.lost()
+    if (mode !== 'suggesting') this.suggester = this.suggester?.stop() ?? null
+    this.clientID = clientID
     this.unsentId = newId()
     this.confirmed = new ConfirmedDocument(document.text, document.version)
     this.view.setState(
       this.editorState({
         ...document,
         clientID,
-        writable: canWrite(role),
+        writable: mode === 'editing',
         onUpdate: [
           EditorView.updateListener.of((update) => this.changed(update)),
           namesByHeading(this.id, this.wire),
         ],
       }),
     )
-    showOpen({ ...document, role }, lost)
+    showOpen({ ...document, role, mode }, lost)
     if (isFirst) void guard.then(({ takeKept }) => takeKept(this.id))
     // What is shown of the text before stays until its changes are drawn.
     if (isFirst) this.watch.read()
@@ -244,6 +286,7 @@ export class LiveDocument implements OpenDocument {
       else if ('done' in message) this.resolve(message.done)
       else if ('settings' in message) this.reconfigure(message)
       else this.events.emit('requestUpdated', message.update)
+      if ('update' in message) this.suggester?.updated(message.update)
       this.events.emit('delivered', undefined)
     } catch (error) {
       if (!isOutOfStep(error)) throw error
@@ -262,25 +305,31 @@ export class LiveDocument implements OpenDocument {
     if (known < 0) return void this.join()
     if (known > updates.length || (known > 0 && known === updates.length)) return
     let state = this.view.state
+    const isSuggesting = suggestedIn(state) !== undefined
+    const changes: ChangeSet[] = []
     const steps: Transaction[] = []
     for (const update of updates.slice(known)) {
-      const step = receiveUpdates(state, [
-        { changes: confirmed.commit(update), clientID: update.clientID },
-      ])
+      changes.push(confirmed.commit(update))
+      if (isSuggesting) continue
+      const step = receiveUpdates(state, [{ changes: changes.at(-1)!, clientID: update.clientID }])
       steps.push(step)
       state = step.state
     }
     if (hunks) {
       confirmed.change(hunks)
-      this.events.emit('hunksPut', hunks.put)
+      this.events.emit('hunksChanged', hunks)
     }
-    steps.push(state.update({ effects: projected(confirmed, unconfirmed(state)) }))
-    this.view.dispatch(steps)
+    if (isSuggesting) this.suggester?.step(changes)
+    else {
+      steps.push(state.update({ effects: projected(confirmed, unconfirmed(state)) }))
+      this.view.dispatch(steps)
+    }
     showSaved(this.settled, this.wire.connected)
   }
 
   private announce(request: ToolApprovalRequest): void {
     this.confirmed!.add(request)
+    this.suggester?.announced(request)
     this.events.emit('requested', request)
     this.redraw()
   }
@@ -294,6 +343,7 @@ export class LiveDocument implements OpenDocument {
 
   private resolve(done: ToolApprovalResolved): void {
     this.events.emit('resolved', done)
+    this.suggester?.resolved(done)
     this.confirmed!.drop((hunk) => hunk.request_id === done.request_id)
     this.redraw()
   }
@@ -345,7 +395,7 @@ export class LiveDocument implements OpenDocument {
   /** Returns what was typed and has not arrived. */
   private unsent(): UnsentEdit | null {
     const { confirmed, view } = this
-    return confirmed && unsentEdit(confirmed, sendableUpdates(view.state), this.unsentId)
+    return confirmed && unsentOf(view.state, confirmed, this.unsentId)
   }
 
   /** The document was deleted. */
@@ -369,5 +419,9 @@ export class LiveDocument implements OpenDocument {
 
   unconfirmed(): ChangeSet[] {
     return unconfirmed(this.view.state)
+  }
+
+  inServerText(at: number): number {
+    return inServerText(this.view.state, at)
   }
 }

@@ -3,6 +3,7 @@ import type { ChangeSet, Extension } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
 import type { LaterUpdate } from './unsent/unsentEdit.ts'
 import type { ConfirmedDocument } from './confirmedDocument.ts'
+import type { Mode } from './modes.ts'
 import type { DocumentEvents, Emitter } from './events.ts'
 
 export interface OpenDocument {
@@ -26,6 +27,10 @@ export interface OpenDocument {
   updatesSince(version: number): Promise<readonly LaterUpdate[] | null>
   /** Changes that were typed over the server's text and have not arrived. */
   unconfirmed(): readonly ChangeSet[]
+  /** Maps a position of the text that is shown to the server's text. */
+  inServerText(at: number): number
+  /** Goes into another mode; everything typed has arrived. */
+  enter(mode: Mode): void
   /** Shows changes as the server has just said they are. */
   redraw(): void
 }

@@ -4,6 +4,7 @@
  */
 import type { CallError } from '../wire/socket.ts'
 import type { Role } from '../wire/generated.ts'
+import type { Mode } from './modes.ts'
 import { EMPTY, useOpenDocument } from './useOpenDocument.ts'
 import type { UnsentEdit } from './unsent/unsentEdit.ts'
 
@@ -11,6 +12,7 @@ interface Opening {
   id: string
   title: string
   role: Role
+  mode: Mode
 }
 
 /** Nothing of the document that was open before is shown with the next one. */
@@ -22,11 +24,12 @@ export function showClosed(): void {
   useOpenDocument.setState(({ recovered }) => ({ ...EMPTY, recovered }))
 }
 
-export function showOpen({ id, title, role }: Opening, lost: readonly UnsentEdit[]): void {
+export function showOpen({ id, title, role, mode }: Opening, lost: readonly UnsentEdit[]): void {
   useOpenDocument.setState(({ recovered }) => ({
     id,
     title,
     role,
+    mode,
     phase: 'open',
     failure: null,
     saved: 'saved',

@@ -1,6 +1,8 @@
-/** Typed changes that the server has not got, as they are sent. */
+/** Typed changes that the server has not got: as they are sent, and as they are kept. */
 import { sendableUpdates } from '@codemirror/collab'
-import type { ChangeSet, EditorState } from '@codemirror/state'
+import type { EditorState, Text } from '@codemirror/state'
+import { suggestedIn } from './suggesting/field.ts'
+import { type UnsentEdit, unsentEdit } from './unsent/unsentEdit.ts'
 
 /** As it is pushed. */
 export function sendable(state: EditorState): { clientID: string; changes: unknown }[] {
@@ -10,5 +12,16 @@ export function sendable(state: EditorState): { clientID: string; changes: unkno
   }))
 }
 
-export const unconfirmed = (state: EditorState): ChangeSet[] =>
-  sendableUpdates(state).map(({ changes }) => changes)
+/** Words of a suggestion have no place in the history of the text. */
+export function unsentOf(
+  state: EditorState,
+  confirmed: { doc: Text; version: number },
+  id: string,
+): UnsentEdit | null {
+  const suggested = suggestedIn(state)
+  if (!suggested) return unsentEdit(confirmed, sendableUpdates(state), id)
+  const doc = suggested.own.apply(suggested.doc)
+  const typed = suggested.typed.map((changes) => ({ changes, clientID: '' }))
+  const edit = unsentEdit({ doc, version: confirmed.version }, typed, id)
+  return edit && { ...edit, base: null, suggested: true }
+}

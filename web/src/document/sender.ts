@@ -1,10 +1,9 @@
 /** Sends what is typed, one push at a time. */
 import { getSyncedVersion } from '@codemirror/collab'
-import type { EditorView } from '@codemirror/view'
-import { CallError, type Wire } from '../wire/socket.ts'
-import type { ConfirmedDocument } from './confirmedDocument.ts'
-import type { DocumentEvents, Emitter } from './events.ts'
+import { CallError } from '../wire/socket.ts'
+import type { LiveDocument } from './liveDocument.ts'
 import { sendable } from './sendable.ts'
+import { suggestedIn } from './suggesting/field.ts'
 
 /** A long time offline is sent in pieces that stay well below the server's message limit. */
 const MAX_UPDATES_PER_PUSH = 200
@@ -13,25 +12,14 @@ const RETRY_MS = 1_000
 /** Answers to a push that do not get better by waiting. */
 const REFUSED = new Set(['resync', 'invalid_payload', 'not_allowed', 'not_found'])
 
-/** The document as its owner has it just now. */
-interface Host {
-  readonly id: string
-  readonly wire: Wire
-  readonly view: EditorView
-  readonly confirmed: ConfirmedDocument | null
-  readonly hears: boolean
-  readonly events: Pick<Emitter<DocumentEvents>, 'emit'>
-  join: () => Promise<void>
-  reload: () => Promise<void>
-}
-
 export class Sender {
   private pushing = false
 
-  constructor(private readonly host: Host) {}
+  constructor(private readonly document: LiveDocument) {}
 
   async push(): Promise<void> {
-    const { id, wire, view, confirmed, hears, events } = this.host
+    if (this.document.suggester) return this.document.suggester.push()
+    const { id, wire, view, confirmed, hears, events } = this.document
     if (this.pushing || !hears || confirmed === null) return
     const version = getSyncedVersion(view.state)
     const updates = sendable(view.state).slice(0, MAX_UPDATES_PER_PUSH)
@@ -40,7 +28,7 @@ export class Sender {
     try {
       await wire.call('document:push', { documentId: id, version, updates })
       events.emit('pushed', undefined)
-      if (this.host.confirmed?.version === version && this.host.hears)
+      if (this.document.confirmed?.version === version && this.document.hears)
         throw new CallError({ code: 'timeout', message: 'Sent, but not heard back.' })
     } catch (error) {
       await this.failed(error)
@@ -50,13 +38,25 @@ export class Sender {
     void this.push()
   }
 
+  /** Sends everything at once: the document is being closed. */
+  sendLast(): Promise<unknown> {
+    const { id, wire, view, suggester } = this.document
+    const suggested = suggestedIn(view.state)
+    if (suggester && suggested) return suggester.call(suggested)
+    return wire.call('document:push', {
+      documentId: id,
+      version: getSyncedVersion(view.state),
+      updates: sendable(view.state),
+    })
+  }
+
   private async failed(error: unknown): Promise<void> {
     const code = error instanceof CallError ? error.code : 'unknown'
     if (code === 'offline') return
     // The server will never take these words as they are: load its text and give the words back to
     // the writer.
-    if (REFUSED.has(code)) return this.host.reload()
+    if (REFUSED.has(code)) return this.document.reload()
     await new Promise((resume) => setTimeout(resume, RETRY_MS))
-    if (code === 'timeout' && this.host.wire.connected) await this.host.join()
+    if (code === 'timeout' && this.document.wire.connected) await this.document.join()
   }
 }

@@ -3,13 +3,14 @@
  * pauses.
  */
 import type { EditorView, ViewUpdate } from '@codemirror/view'
+import { Debouncer } from './debouncer.ts'
 import { useOpenDocument } from './useOpenDocument.ts'
 import { countWords, outline, wordsOf } from '../text/textStatistics.ts'
 
 const PAUSE_MS = 250
 
 export class TextWatcher {
-  private timer: ReturnType<typeof setTimeout> | undefined
+  private readonly later = new Debouncer(PAUSE_MS, () => this.read())
 
   constructor(private readonly view: EditorView) {}
 
@@ -29,12 +30,11 @@ export class TextWatcher {
   }
 
   readSoon(): void {
-    this.timer ??= setTimeout(() => this.read(), PAUSE_MS)
+    this.later.want()
   }
 
   read(): void {
-    clearTimeout(this.timer)
-    this.timer = undefined
+    this.later.stop()
     const { state } = this.view
     useOpenDocument.setState({
       words: wordsOf(state.doc),
@@ -44,6 +44,6 @@ export class TextWatcher {
   }
 
   stop(): void {
-    clearTimeout(this.timer)
+    this.later.stop()
   }
 }

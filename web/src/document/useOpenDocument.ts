@@ -11,6 +11,7 @@ import type {
   WireError,
 } from '../wire/generated.ts'
 import type { Heading } from '../text/textStatistics.ts'
+import type { Mode } from './modes.ts'
 import type { UnsentEdit } from './unsent/unsentEdit.ts'
 
 export type Saved = 'saved' | 'saving' | 'offline'
@@ -22,6 +23,7 @@ export interface DocumentState {
   failure: WireError | null
   title: string
   role: Role
+  mode: Mode
   /**
    * Policy, approvals, time limit and frozen passages (as the server sent them; the editor has them
    * mapped).
@@ -57,6 +59,7 @@ export const EMPTY: DocumentState = {
   failure: null,
   title: '',
   role: 'viewer',
+  mode: 'reading',
   settings: null,
   saved: 'saved',
   peers: [],

@@ -4,7 +4,7 @@
  */
 import type { EditorState } from '@codemirror/state'
 import type { EditorView } from '@codemirror/view'
-import { Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import {
   EDIT_HOST,
@@ -91,9 +91,7 @@ function InPlaceEdit({ view }: { view: EditorView }) {
   const hunk = hunks[at]
   return place && hunk
     ? createPortal(
-        <Suspense fallback={null}>
-          <HunkEdit key={hunk.id} hunk={hunk} number={at + 1} opened={place.opened} />
-        </Suspense>,
+        <HunkEdit key={hunk.id} hunk={hunk} number={at + 1} opened={place.opened} />,
         place.host,
       )
     : null

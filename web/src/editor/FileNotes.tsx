@@ -2,7 +2,8 @@
  * Notes about the file that the document is: it cannot be written, it is gone, or it was changed in
  * the same places.
  */
-import { Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { wire } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
 import { fileStateMessage, receiveFileState, wordsOfOverruled } from '../document/fileState.ts'
@@ -33,21 +34,9 @@ export function FileNotes() {
       {overruled.length > 0 && (
         <div className="recovered" role="alert">
           <span>{wordsOfOverruled(overruled.length)}</span>
-          <button type="button" className="button" onClick={() => setShown(true)}>
-            Show what stood in the file
-          </button>
-          <button
-            type="button"
-            className="button"
-            onClick={() => useOpenDocument.setState({ overruled: [] })}
-          >
-            Dismiss
-          </button>
-          {shown && (
-            <Suspense fallback={null}>
-              <OverruledDialog overruled={overruled} onClose={() => setShown(false)} />
-            </Suspense>
-          )}
+          <Button onClick={() => setShown(true)}>Show what stood in the file</Button>
+          <Button onClick={() => useOpenDocument.setState({ overruled: [] })}>Dismiss</Button>
+          {shown && <OverruledDialog overruled={overruled} onClose={() => setShown(false)} />}
         </div>
       )}
     </>

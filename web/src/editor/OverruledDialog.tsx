@@ -1,4 +1,5 @@
 /** Shows the words of the file where people had changed the same words. */
+import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import type { FileConflict } from '../wire/generated.ts'
 
@@ -21,13 +22,9 @@ export function OverruledDialog({ overruled, onClose }: Props) {
             {kept || '(nothing: it was removed here)'}
           </blockquote>
           <div className="dialog-foot" style={{ margin: '0 0 18px' }}>
-            <button
-              type="button"
-              className="button"
-              onClick={() => void navigator.clipboard.writeText(disk)}
-            >
+            <Button onClick={() => void navigator.clipboard.writeText(disk)}>
               Copy the file’s words
-            </button>
+            </Button>
           </div>
         </div>
       ))}

@@ -1,15 +1,17 @@
 /** Offers back words that could not be sent, to go where they were. */
 import { isolateHistory } from '@codemirror/commands'
 import { useEffect, useState } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { copyText } from '../ui/clipboard.ts'
 import { Dialog } from '../ui/Dialog.tsx'
+import { oneAtATime } from '../ui/oneAtATime.ts'
 import { plural } from '../ui/timeFormat.ts'
 import { toast } from '../ui/toasts.ts'
 import { openDocument } from '../document/openDocument.ts'
-import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
+import { canComment } from '../session/roles.ts'
 import { type Preview, previews, putBack, type PutBack } from '../document/unsent/putBack.ts'
 import { type UnsentEdit, wordsOf } from '../document/unsent/unsentEdit.ts'
-import { canWrite } from '../session/roles.ts'
 import './RecoveredText.css'
 
 const forget = (id: string) =>
@@ -30,7 +32,7 @@ async function placeNow(edit: UnsentEdit): Promise<PutBack | null> {
   return current && putBack(edit, current.view.state.doc, since ? [...since, ...typed] : null)
 }
 
-async function putBackNow(edit: UnsentEdit): Promise<void> {
+const putBackNow = oneAtATime(async (edit: UnsentEdit) => {
   const found = await placeNow(edit)
   const view = openDocument()?.view
   if (!view || !found) return
@@ -44,7 +46,7 @@ async function putBackNow(edit: UnsentEdit): Promise<void> {
   })
   forget(edit.id)
   if (!found.isExact) toast(leftOver(found), { about: 'put back' })
-}
+})
 
 function leftOver({ notFound }: PutBack): string {
   return notFound.length > 0
@@ -56,17 +58,16 @@ export function RecoveredText() {
   const recovered = useOpenDocument((state) => state.recovered)
   const [open, setOpen] = useState(false)
   if (recovered.length === 0) return null
+  const wrote = recovered.every((edit) => edit.suggested) ? 'suggested' : 'wrote offline'
   const places = recovered.reduce((sum, edit) => sum + edit.places.length, 0)
   return (
     <div className="recovered" role="alert">
       <span>
         {recovered.every((edit) => wordsOf(edit) !== '')
-          ? `We kept ${places === 1 ? 'a passage' : plural(places, 'passage')} you wrote offline.`
+          ? `We kept ${places === 1 ? 'a passage' : plural(places, 'passage')} you ${wrote}.`
           : `We kept ${places === 1 ? 'a change' : plural(places, 'change')} you made offline.`}
       </span>
-      <button type="button" className="button" onClick={() => setOpen(true)}>
-        Show my words
-      </button>
+      <Button onClick={() => setOpen(true)}>Show my words</Button>
       {open && (
         <Dialog title="Your words" onClose={() => setOpen(false)}>
           {recovered.map((edit) => (
@@ -81,7 +82,8 @@ export function RecoveredText() {
 function Offer({ edit }: { edit: UnsentEdit }) {
   const [found, setFound] = useState<PutBack | null>(null)
   const [shown, setShown] = useState<readonly Preview[]>([])
-  const writes = useOpenDocument((state) => canWrite(state.role))
+  const { mode, role } = useOpenDocumentFields('mode', 'role')
+  const writes = edit.suggested ? mode === 'suggesting' : mode !== 'reading'
   const snapshot = useOpenDocument((state) => state.snapshot)
   useEffect(() => {
     void placeNow(edit).then((place) => {
@@ -107,20 +109,19 @@ function Offer({ edit }: { edit: UnsentEdit }) {
           The place where you typed is gone, so this goes to the end of the text.
         </p>
       )}
+      {edit.suggested && !writes && canComment(role) && (
+        <p className="card-note">You suggested this. Switch to Suggesting to put it back.</p>
+      )}
       <div className="dialog-foot">
         {writes && shown.length > 0 && (
-          <button type="button" className="button is-primary" onClick={() => void putBackNow(edit)}>
+          <Button look="primary" onClick={() => void putBackNow(edit)}>
             Put back where I was
-          </button>
+          </Button>
         )}
-        {words !== '' && (
-          <button type="button" className="button" onClick={() => void copyText(words)}>
-            Copy
-          </button>
-        )}
-        <button type="button" className="button is-danger" onClick={() => forget(edit.id)}>
+        {words !== '' && <Button onClick={() => void copyText(words)}>Copy</Button>}
+        <Button look="danger" onClick={() => forget(edit.id)}>
           Discard
-        </button>
+        </Button>
       </div>
     </div>
   )

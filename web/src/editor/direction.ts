@@ -1,12 +1,7 @@
 /** Sets each line in the direction of its own first letter: Hebrew and Arabic from the right. */
 import { type Extension, RangeSetBuilder } from '@codemirror/state'
-import {
-  Decoration,
-  type DecorationSet,
-  EditorView,
-  ViewPlugin,
-  type ViewUpdate,
-} from '@codemirror/view'
+import { Decoration, type DecorationSet, EditorView } from '@codemirror/view'
+import { seenDecorations } from './markdown/seenDecorations.ts'
 
 const auto = Decoration.line({ attributes: { dir: 'auto' } })
 
@@ -21,19 +16,7 @@ function visibleLines(view: EditorView): DecorationSet {
   return lines.finish()
 }
 
-class LineDirections {
-  decorations: DecorationSet
-
-  constructor(view: EditorView) {
-    this.decorations = visibleLines(view)
-  }
-
-  update({ view, docChanged, viewportChanged }: ViewUpdate): void {
-    if (docChanged || viewportChanged) this.decorations = visibleLines(view)
-  }
-}
-
 export const lineDirections: Extension = [
   EditorView.perLineTextDirection.of(true),
-  ViewPlugin.fromClass(LineDirections, { decorations: (plugin) => plugin.decorations }),
+  seenDecorations(visibleLines),
 ]

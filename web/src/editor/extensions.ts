@@ -1,13 +1,12 @@
 /** The editor's extensions, in one list. */
-import { collab } from '@codemirror/collab'
 import { history, historyKeymap } from '@codemirror/commands'
-import { EditorState, Prec } from '@codemirror/state'
+import { EditorState } from '@codemirror/state'
 import { EditorView, drawSelection, keymap, placeholder } from '@codemirror/view'
+import { modeParts, plainText } from '../document/suggesting/field.ts'
 import { frozen } from '../frozen/field.ts'
 import { authorsOnDemand } from '../history/authorsOnDemand.ts'
 import { caretField, flagsOnThePage } from '../presence/carets.ts'
 import { clickToActivate } from '../review/text/decorations.ts'
-import { heldChords, reviewKeys } from '../review/actions/keyBindings.ts'
 import { activeChanges } from '../review/text/pressing.ts'
 import { review } from '../review/text/reviewField.ts'
 import { useDrafts } from '../review/stores/drafts.ts'
@@ -30,7 +29,7 @@ export function editorState({
   return EditorState.create({
     doc: text,
     extensions: [
-      collab({ startVersion: version, clientID }),
+      modeParts.of(plainText(version, clientID, writable)),
       review(
         writable
           ? { editing: usePanel.getState().editing, edits: useDrafts.getState().written }
@@ -45,12 +44,11 @@ export function editorState({
       // the steps.
       history({ minDepth: 5_000 }),
       language(),
+      EditorState.allowMultipleSelections.of(true),
       drawSelection(),
       clickToActivate,
       activeChanges,
       EditorView.lineWrapping,
-      EditorState.readOnly.of(!writable),
-      EditorView.editable.of(writable),
       EditorView.contentAttributes.of({
         'aria-label': `Text of ${title}`,
         'aria-multiline': 'true',
@@ -58,15 +56,12 @@ export function editorState({
         spellcheck: 'true',
         autocorrect: 'on',
         autocapitalize: 'sentences',
-        ...(!writable && { 'aria-readonly': 'true', tabindex: '0' }),
       }),
       placeholder(
         isCorrector(useSession.getState().me)
           ? 'Start writing…'
           : 'Start writing, or ask for a first draft…',
       ),
-      Prec.highest(heldChords),
-      Prec.high(keymap.of(reviewKeys)),
       keymap.of([
         { key: 'Mod-b', run: toggleMark('**') },
         { key: 'Mod-i', run: toggleMark('*') },

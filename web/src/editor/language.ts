@@ -1,9 +1,9 @@
 /**
- * Markdown for the editor, also for what is pasted, and what is drawn around the text, fetched
- * beside it: the text can be read before it is known which of it are headings.
+ * Markdown for the editor, also for what is pasted, what is drawn around the text, and the keys of
+ * the review, fetched beside the text: it can be read before it is known which of it are headings.
  */
-import { Compartment, type Extension } from '@codemirror/state'
-import { type EditorView, ViewPlugin } from '@codemirror/view'
+import { Compartment, type Extension, Prec } from '@codemirror/state'
+import { EditorView, keymap, runScopeHandlers, ViewPlugin } from '@codemirror/view'
 import { toast } from '../ui/toasts.ts'
 
 const place = new Compartment()
@@ -15,6 +15,7 @@ const fetched = Promise.all([
   import('./readerNotes.ts'),
   import('../frozen/menu.ts'),
   import('../review/text/lineMarks.ts'),
+  import('../review/actions/keyBindings.ts'),
 ]).then(
   ([
     { markdown },
@@ -23,8 +24,34 @@ const fetched = Promise.all([
     { readerNotes },
     { freezeMenu },
     { lineMarks },
-  ]) => (known = [markdown(), richPaste(), lineDirections, readerNotes, freezeMenu(), lineMarks]),
+    { heldChords, reviewKeys },
+  ]) =>
+    (known = [
+      markdown(),
+      richPaste(),
+      lineDirections,
+      readerNotes,
+      freezeMenu(),
+      lineMarks,
+      Prec.highest(heldChords),
+      Prec.high(keymap.of(reviewKeys)),
+    ]),
   () => null,
+)
+
+/** Keys of the review, but `Mod-z`: nothing was decided here that it could take back. */
+const isOfReview = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean =>
+  key === 'F8' || key === 'Escape' || (key === 'Enter' && (ctrlKey || metaKey || altKey))
+
+/** A press of one of them waits until they are there. */
+const waitingPresses = Prec.highest(
+  EditorView.domEventHandlers({
+    keydown(event, view) {
+      if (!isOfReview(event)) return false
+      if (!event.repeat) void fetched.then(() => runScopeHandlers(view, event, 'editor'))
+      return true
+    },
+  }),
 )
 
 class Fetching {
@@ -32,9 +59,9 @@ class Fetching {
 
   constructor(view: EditorView) {
     if (known) return
-    void fetched.then((markdown) => {
+    void fetched.then((extensions) => {
       if (this.gone) return
-      if (markdown) view.dispatch({ effects: place.reconfigure(markdown) })
+      if (extensions) view.dispatch({ effects: place.reconfigure(extensions) })
       else toast('Headings and emphasis could not be loaded. Reload the page once you are online.')
     })
   }
@@ -45,5 +72,5 @@ class Fetching {
 }
 
 export function language(): Extension {
-  return [place.of(known ?? []), ViewPlugin.fromClass(Fetching)]
+  return [place.of(known ?? waitingPresses), ViewPlugin.fromClass(Fetching)]
 }

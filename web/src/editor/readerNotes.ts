@@ -3,13 +3,16 @@ import { EditorView } from '@codemirror/view'
 import type { Role } from '../wire/generated.ts'
 import { toast } from '../ui/toasts.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
-import { canDecide } from '../session/roles.ts'
+import { canComment, canDecide, canWrite } from '../session/roles.ts'
 
 /** Subject of the toast. */
 const READ_ONLY = 'read only'
 
 /** Pure. */
 export function readerNote(role: Role): string {
+  // They have chosen to read, at the top of the page.
+  if (canWrite(role) || (canComment(role) && !canDecide(role)))
+    return 'You are reading this text. Choose Suggesting at the top of the page to change something.'
   return canDecide(role)
     ? 'You can review this text, but not write in it. An owner can change that.'
     : 'You can read this text, but not write in it. An owner can change that.'

@@ -6,9 +6,9 @@ import type { EditorView } from '@codemirror/view'
 import { openDocument } from '../document/openDocument.ts'
 import { allSent } from '../document/allSent.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { attempt } from '../session/attempt.ts'
 import { wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
-import { CallError } from '../wire/socket.ts'
 import type { Range } from '../wire/generated.ts'
 import { frozenIn } from './field.ts'
 import { freeze, isFrozen, thaw, wordsOf } from '../document/frozenRanges.ts'
@@ -56,17 +56,23 @@ async function change(wanted: (view: EditorView) => readonly Range[]): Promise<v
   if (!current) return toast('Wait until everything typed is saved, then try again.')
   const before = frozenIn(current.view.state)
   const ranges = wanted(current.view)
-  try {
-    await wire.call('document:settings', {
-      documentId: current.id,
-      frozen: { version: current.version, ranges: [...ranges] },
-    })
-    const more =
-      ranges.reduce((sum, { from, to }) => sum + to - from, 0) >
-      before.reduce((sum, { from, to }) => sum + to - from, 0)
-    toast(more ? 'Frozen. The AI can’t change these words.' : 'Unfrozen.', { about: 'frozen' })
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    toast(error.code === 'not_allowed' ? 'Only an owner may freeze words.' : error.message)
-  }
+  const answer = wire.call('document:settings', {
+    documentId: current.id,
+    frozen: {
+      version: current.version,
+      ranges: ranges.map(({ from, to }) => ({
+        from: current.inServerText(from),
+        to: current.inServerText(to),
+      })),
+    },
+  })
+  const done = await attempt(answer, ({ code, message }) =>
+    toast(code === 'not_allowed' ? 'Only an owner may freeze words.' : message),
+  )
+  if (!done) return
+  const more = lengthOf(ranges) > lengthOf(before)
+  toast(more ? 'Frozen. The AI can’t change these words.' : 'Unfrozen.', { about: 'frozen' })
 }
+
+const lengthOf = (ranges: readonly Range[]): number =>
+  ranges.reduce((sum, { from, to }) => sum + to - from, 0)

@@ -1,4 +1,4 @@
-/** A small bar at the selection: ask the AI about these words, or freeze them. */
+/** A small bar at the selection: ask the AI about these words, comment on them, or freeze them. */
 import { type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state'
 import {
   type EditorView,
@@ -8,8 +8,10 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from '@codemirror/view'
+import { commentOnSelection } from '../comments/actions/start.ts'
+import { mayComment } from '../comments/stores/threads.ts'
 import { selectionActions } from '../chat/composer/selectionActions.ts'
-import { MOD, SHIFT } from '../ui/keyNames.ts'
+import { ALT, MOD, SHIFT } from '../ui/keyNames.ts'
 import { frozenIn } from './field.ts'
 import { freezable, mayFreeze, toggleFrozen } from './freeze.ts'
 import { wordsOf } from '../document/frozenRanges.ts'
@@ -40,7 +42,7 @@ const menuField = StateField.define<Tooltip | null>({
 function tooltip(state: EditorState): Tooltip | null {
   const { from, to } = state.selection.main
   if (!wordsOf(state.sliceDoc(from, to), from)) return null
-  if (!mayFreeze() && selectionActions().length === 0) return null
+  if (!mayFreeze() && !mayComment() && selectionActions().length === 0) return null
   return { pos: from, above: true, arrow: false, create: (view) => ({ dom: buttons(view) }) }
 }
 
@@ -60,6 +62,11 @@ function buttons(view: EditorView): HTMLElement {
     button.onclick = act
   }
   for (const { words, title, act } of selectionActions()) add(words, title, () => act(view))
+  if (mayComment())
+    add('Comment', `Comment on these words (${MOD} ${ALT} M)`, () => {
+      view.dispatch({ effects: setShown.of(false) })
+      commentOnSelection(view)
+    })
   if (mayFreeze()) {
     const frozen = freezable(view)?.frozen ?? false
     const what = frozen ? 'Let the AI change these words again' : 'The AI can’t change these words'

@@ -1,5 +1,6 @@
 /** "Who wrote this": the legend, and who wrote what stands at the caret. */
-import { Icon } from '../ui/icons.tsx'
+import { showThread } from '../comments/stores/threads.ts'
+import { IconButton } from '../ui/Button.tsx'
 import { toggleAuthors, useAuthors } from './store.ts'
 import { credit, share } from './wording.ts'
 import './Authors.css'
@@ -20,15 +21,18 @@ export function Authors() {
       <p role="status">
         {here ? credit(here, Date.now()) : 'Put the caret into the text to see who wrote it.'}
       </p>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Hide who wrote this"
+      {here?.threads?.map((id, index) => (
+        <button key={id} type="button" className="link" onClick={() => showThread(id)}>
+          {index === 0 ? 'Discussed in a thread' : `Thread ${index + 1}`}
+        </button>
+      ))}
+      <IconButton
+        label="Hide who wrote this"
         title="Hide"
+        name="cross"
+        size={14}
         onClick={toggleAuthors}
-      >
-        <Icon name="cross" size={14} />
-      </button>
+      />
     </section>
   )
 }

@@ -1,5 +1,6 @@
 /** Version history: the steps that made the text, each to look at and to go back to. */
 import { useEffect, useState } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { useSession, wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
@@ -40,9 +41,7 @@ export function History({ id, onClose }: { id: string; onClose: () => void }) {
             ))}
             {isMore && (
               <li>
-                <button type="button" className="button" onClick={readMore}>
-                  Earlier versions
-                </button>
+                <Button onClick={readMore}>Earlier versions</Button>
               </li>
             )}
           </ol>
@@ -98,34 +97,28 @@ function useChanged(id: string, step: Step): string {
   return changed
 }
 
-function Foot({
-  id,
-  step,
-  isNow,
-  onClose,
-}: {
+interface Props {
   id: string
   step: Step
   isNow: boolean
   onClose: () => void
-}) {
+}
+
+function Foot({ id, step, isNow, onClose }: Props) {
   const role = useOpenDocument((document) => document.role)
   const online = useSession((session) => session.link === 'online')
   return (
     <>
       {canWrite(role) && (
-        <button
-          type="button"
-          className="button is-primary"
+        <Button
+          look="primary"
           disabled={isNow || !online}
           onClick={() => void restore(id, step).then((done) => done && onClose())}
         >
           Restore this version
-        </button>
+        </Button>
       )}
-      <button type="button" className="button" onClick={onClose}>
-        Close
-      </button>
+      <Button onClick={onClose}>Close</Button>
     </>
   )
 }

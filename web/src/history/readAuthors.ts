@@ -1,5 +1,4 @@
 /** Asks the server who wrote what, and shows it where the words stand here. */
-import { sendableUpdates } from '@codemirror/collab'
 import { StateEffect } from '@codemirror/state'
 import { openDocument } from '../document/openDocument.ts'
 import { wire } from '../session/store.ts'
@@ -44,7 +43,7 @@ async function readOnce(): Promise<void> {
   const missed = current.confirmed?.since(version)
   // Of a version that has not arrived here yet: its updates come first.
   if (!missed) return void setTimeout(() => void readAuthors(), 200)
-  const path = [...missed, ...sendableUpdates(current.view.state).map((update) => update.changes)]
+  const path = [...missed, ...current.unconfirmed()]
   const length = current.view.state.doc.length
   const map = (at: number, side: -1 | 1) =>
     path.reduce((pos, changes) => changes.mapPos(Math.min(pos, changes.length), side), at)

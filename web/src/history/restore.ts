@@ -2,8 +2,8 @@
 import type { Step } from './steps.ts'
 import { moment } from './wording.ts'
 import { toast } from '../ui/toasts.ts'
+import { attempt } from '../session/attempt.ts'
 import { wire } from '../session/store.ts'
-import { CallError } from '../wire/socket.ts'
 
 /** The time at which a step ended. */
 export const timeOf = ({ at }: Step): string =>
@@ -12,7 +12,7 @@ export const timeOf = ({ at }: Step): string =>
 /** One update, which is taken back as long as no other update followed. */
 export async function restore(documentId: string, step: Step): Promise<boolean> {
   const version = await restoreVersion({ documentId, version: step.to })
-  if (version === null) return false
+  if (version === undefined) return false
   const what = step.at === undefined ? 'original text' : `version of ${timeOf(step)}`
   const undo = { documentId, version: version - 1, onlyAt: version }
   toast(`Restored the ${what}`, {
@@ -22,20 +22,15 @@ export async function restore(documentId: string, step: Step): Promise<boolean> 
   return true
 }
 
-/** Returns the version that was made, or `null` if it was refused; a toast says why. */
+/** Returns the version that was made; if it is refused, a toast says why. */
 async function restoreVersion(
   payload: Parameters<typeof wire.call<'document:restore'>>[1],
-): Promise<number | null> {
-  try {
-    return (await wire.call('document:restore', payload)).version
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
+): Promise<number | undefined> {
+  const made = await attempt(wire.call('document:restore', payload), ({ code, message }) =>
     toast(
-      error.code === 'resync'
-        ? 'Somebody has written since; the history has every version.'
-        : error.message,
+      code === 'resync' ? 'Somebody has written since; the history has every version.' : message,
       { about: 'restored' },
-    )
-    return null
-  }
+    ),
+  )
+  return made?.version
 }

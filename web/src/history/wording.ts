@@ -13,12 +13,16 @@ export interface AuthorShare {
   units: number
 }
 
+/** What people suggested is as much theirs as what they wrote. */
+const isPersons = (kind: ProvenanceSpan['kind']): boolean =>
+  kind === 'person' || kind === 'suggestion'
+
 /**
  * Words of the AI are one part, and words that people edited before they accepted them another, for
  * all people together: the person who asked is named at the caret.
  */
 export const keyOf = ({ kind, author, claimedAuthor, edited }: ProvenanceSpan): string =>
-  kind === 'person'
+  isPersons(kind)
     ? `person ${author.id}`
     : kind === 'import'
       ? `import ${claimedAuthor ?? ''}`
@@ -28,7 +32,7 @@ export const keyOf = ({ kind, author, claimedAuthor, edited }: ProvenanceSpan): 
 
 /** The people who have a part, as the AI has. */
 export const peopleIn = (spans: readonly ProvenanceSpan[]): Person[] =>
-  spans.filter(({ kind }) => kind === 'person').map(({ author }) => author)
+  spans.filter(({ kind }) => isPersons(kind)).map(({ author }) => author)
 
 /** The largest part first; people look as they do elsewhere. */
 export function authorShares(
@@ -44,12 +48,11 @@ export function authorShares(
       parts.set(key, {
         key,
         name: nameOf(span),
-        look:
-          span.kind === 'person'
-            ? String(lookOf(span.author))
-            : span.kind === 'import'
-              ? String(lookOf({ id: key, name: nameOf(span) }))
-              : span.kind,
+        look: isPersons(span.kind)
+          ? String(lookOf(span.author))
+          : span.kind === 'import'
+            ? String(lookOf({ id: key, name: nameOf(span) }))
+            : span.kind,
         units: span.to - span.from,
       })
   }
@@ -59,6 +62,7 @@ export function authorShares(
 function nameOf({ kind, author, claimedAuthor, edited }: ProvenanceSpan): string {
   switch (kind) {
     case 'person':
+    case 'suggestion':
       return author.name
     case 'ai':
       return edited ? 'AI, edited by people' : 'AI, accepted'
@@ -82,6 +86,7 @@ export function credit(span: ProvenanceSpan, now: number): string {
       return `Original text by ${span.author.name} · ${when}`
     case 'ai':
     case 'import':
+    case 'suggestion':
       return [
         span.kind === 'ai' ? `AI, asked by ${span.author.name}` : nameOf(span),
         approval(span),

@@ -1,11 +1,13 @@
 /** Deleted documents: each can be restored for some weeks, or deleted forever. */
 import { useEffect, useState } from 'react'
+import { Problem } from '../ui/Problem.tsx'
+import { Button } from '../ui/Button.tsx'
+import { attempt } from '../session/attempt.ts'
 import { wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { plural, timeAgo } from '../ui/timeFormat.ts'
-import { CallError } from '../wire/socket.ts'
 import type { DeletedDocument } from '../wire/generated.ts'
-import { purgeDocuments, recoverDocument } from './library.ts'
+import { recoverDocument } from './library.ts'
 import './DeletedDocuments.css'
 
 export function DeletedDocuments({ onClose }: { onClose: () => void }) {
@@ -15,19 +17,27 @@ export function DeletedDocuments({ onClose }: { onClose: () => void }) {
     await recoverDocument(document)
     await load()
   }
-  const purge = async (only?: DeletedDocument) => {
+  const purge = async (what: DeletedDocument | 'all') => {
     setDoomed(null)
-    await purgeDocuments(only?.id)
+    await attempt(wire.call('trash:empty', what === 'all' ? {} : { documentId: what.id }))
     await load()
   }
-  if (doomed)
-    return (
-      <Purge
-        what={doomed === 'all' ? plural(documents?.length ?? 0, 'document') : `“${doomed.title}”`}
-        onClose={() => setDoomed(null)}
-        onPurge={() => void purge(doomed === 'all' ? undefined : doomed)}
-      />
+  if (doomed) {
+    const what = doomed === 'all' ? plural(documents?.length ?? 0, 'document') : `“${doomed.title}”`
+    const foot = (
+      <>
+        <Button look="danger" onClick={() => void purge(doomed)}>
+          Delete forever
+        </Button>
+        <Button onClick={() => setDoomed(null)}>Keep</Button>
+      </>
     )
+    return (
+      <Dialog title={`Delete ${what} forever?`} onClose={() => setDoomed(null)} foot={foot}>
+        <p>Nobody can restore it after that. The server’s database keeps its log.</p>
+      </Dialog>
+    )
+  }
   return (
     <Dialog
       title="Deleted documents"
@@ -35,21 +45,15 @@ export function DeletedDocuments({ onClose }: { onClose: () => void }) {
       foot={
         <>
           {documents !== null && documents.length > 0 && (
-            <button type="button" className="button is-danger" onClick={() => setDoomed('all')}>
+            <Button look="danger" onClick={() => setDoomed('all')}>
               Empty…
-            </button>
+            </Button>
           )}
-          <button type="button" className="button" onClick={onClose}>
-            Close
-          </button>
+          <Button onClick={onClose}>Close</Button>
         </>
       }
     >
-      {problem && (
-        <p className="warn-note" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem words={problem} />
       <p>
         A deleted document can be restored for 30 days, with its history. Changes that waited for
         review were cancelled.
@@ -65,49 +69,19 @@ export function DeletedDocuments({ onClose }: { onClose: () => void }) {
                 {day(document.recoverableUntil)}
               </small>
             </span>
-            <button
-              type="button"
-              className="button"
-              aria-label={`Restore ${document.title}`}
-              onClick={() => void recover(document)}
-            >
+            <Button aria-label={`Restore ${document.title}`} onClick={() => void recover(document)}>
               Restore
-            </button>
-            <button
-              type="button"
-              className="button is-quiet"
+            </Button>
+            <Button
+              look="quiet"
               aria-label={`Delete forever ${document.title}`}
               onClick={() => setDoomed(document)}
             >
               Delete forever…
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
-    </Dialog>
-  )
-}
-
-interface PurgeProps {
-  what: string
-  onClose: () => void
-  onPurge: () => void
-}
-
-function Purge({ what, onClose, onPurge }: PurgeProps) {
-  const foot = (
-    <>
-      <button type="button" className="button is-danger" onClick={onPurge}>
-        Delete forever
-      </button>
-      <button type="button" className="button" onClick={onClose}>
-        Keep
-      </button>
-    </>
-  )
-  return (
-    <Dialog title={`Delete ${what} forever?`} onClose={onClose} foot={foot}>
-      <p>Nobody can restore it after that. The server’s database keeps its log.</p>
     </Dialog>
   )
 }
@@ -116,12 +90,8 @@ function useTrash() {
   const [documents, setDocuments] = useState<readonly DeletedDocument[] | null>(null)
   const [problem, setProblem] = useState<string | null>(null)
   const load = async () => {
-    try {
-      setDocuments((await wire.call('trash:list', {})).documents)
-    } catch (error) {
-      if (!(error instanceof CallError)) throw error
-      setProblem(error.message)
-    }
+    const trash = await attempt(wire.call('trash:list', {}), ({ message }) => setProblem(message))
+    if (trash) setDocuments(trash.documents)
   }
   useEffect(() => void load(), [])
   return { documents, problem, load }

@@ -1,5 +1,6 @@
 /** Files of one's own computer as new documents: chosen, or dropped on the page. */
 import { useEffect, useRef } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { toast } from '../ui/toasts.ts'
 import { plural } from '../ui/timeFormat.ts'
@@ -23,23 +24,19 @@ export function ImportFiles() {
       event.preventDefault()
       void importAll([...event.dataTransfer!.files])
     }
-    window.addEventListener('dragover', over)
-    window.addEventListener('drop', drop)
-    return () => {
-      window.removeEventListener('dragover', over)
-      window.removeEventListener('drop', drop)
-    }
+    const listening = new AbortController()
+    window.addEventListener('dragover', over, { signal: listening.signal })
+    window.addEventListener('drop', drop, { signal: listening.signal })
+    return () => listening.abort()
   }, [])
   return (
     <>
-      <button
-        type="button"
-        className="button"
+      <Button
         title="Word documents, web pages, Markdown and plain text of your computer, as new documents"
         onClick={() => chooser.current?.click()}
       >
         <Icon name="upload" size={14} /> Import
-      </button>
+      </Button>
       <input
         ref={chooser}
         type="file"

@@ -1,5 +1,7 @@
 /** All documents: open, make, rename and delete them. */
-import { Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
+import { Problem } from '../ui/Problem.tsx'
+import { Button } from '../ui/Button.tsx'
 import { InboxButton } from '../workspace-inbox/InboxButton.tsx'
 import { useCapability, useSession, wire } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -84,9 +86,9 @@ export function Library() {
             <OpenFile />
             {mayWrite && <ImportFiles />}
             {mayWrite && documents !== null && documents.length > 0 && (
-              <button type="button" className="button is-primary" onClick={() => void create()}>
+              <Button look="primary" onClick={() => void create()}>
                 <Icon name="plus" size={14} /> New document
-              </button>
+              </Button>
             )}
           </div>
         </div>
@@ -95,11 +97,7 @@ export function Library() {
             The server cannot be reached. This list will come back with it.
           </p>
         )}
-        {problem && (
-          <p className="warn-note" role="alert">
-            {problem}
-          </p>
-        )}
+        <Problem words={problem} />
         {documents === null && !problem && <Skeleton />}
         {documents?.length === 0 && <Welcome mayWrite={mayWrite} />}
         {documents !== null && documents.length > AT_A_GLANCE && (
@@ -133,11 +131,7 @@ export function Library() {
           </button>
         )}
       </main>
-      {deleted && (
-        <Suspense fallback={null}>
-          <DeletedDocuments onClose={() => setDeleted(false)} />
-        </Suspense>
-      )}
+      {deleted && <DeletedDocuments onClose={() => setDeleted(false)} />}
       {deleting && <DeleteDialog line={deleting} onClose={() => setDeleting(null)} />}
       {renaming && <RenameDialog line={renaming} onClose={() => setRenaming(null)} />}
     </div>

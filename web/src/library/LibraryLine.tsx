@@ -1,26 +1,26 @@
 /** One document in the list. */
 import type { DocumentLine } from '../wire/generated.ts'
-import { documentPath, follow } from '../navigation/routes.ts'
+import { Link } from '../navigation/Link.tsx'
+import { documentPath } from '../navigation/routes.ts'
 import { isUntouchedSample } from './library.ts'
 import { timeAgo } from '../ui/timeFormat.ts'
 import { waitingWords } from '../navigation/tabTitle.ts'
+import { mentionWords, useMentions } from '../session/mentions.ts'
 import { canWrite } from '../session/roles.ts'
-import { Icon } from '../ui/icons.tsx'
+import { IconButton } from '../ui/Button.tsx'
 import './LibraryLine.css'
 
-export function LibraryLine({
-  line,
-  onDelete,
-  onRename,
-}: {
+interface Props {
   line: DocumentLine
   onDelete: (line: DocumentLine) => void
   onRename: (line: DocumentLine) => void
-}) {
-  const path = documentPath(line.id)
+}
+
+export function LibraryLine({ line, onDelete, onRename }: Props) {
+  const mentions = useMentions(({ counts }) => counts[line.id] ?? 0)
   return (
     <li className="document-line">
-      <a href={path} onClick={(event) => follow(event, path)}>
+      <Link to={documentPath(line.id)}>
         <span dir="auto">{line.title || 'Untitled'}</span>
         <span>
           {isUntouchedSample(line) ? (
@@ -38,28 +38,23 @@ export function LibraryLine({
             {waitingWords({ mine: line.waitingForYou, all: line.waiting })}
           </span>
         )}
-      </a>
+        {mentions > 0 && <span className="mention-count">{mentionWords(mentions)}</span>}
+      </Link>
       {canWrite(line.role) && (
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`Rename ${line.title}`}
+        <IconButton
+          label={`Rename ${line.title}`}
           title="Rename"
+          name="pencil"
           onClick={() => onRename(line)}
-        >
-          <Icon name="pencil" />
-        </button>
+        />
       )}
       {line.role === 'owner' && (
-        <button
-          type="button"
-          className="icon-button"
-          aria-label={`Delete ${line.title}`}
+        <IconButton
+          label={`Delete ${line.title}`}
           title="Delete"
+          name="trash"
           onClick={() => onDelete(line)}
-        >
-          <Icon name="trash" />
-        </button>
+        />
       )}
     </li>
   )

@@ -1,11 +1,13 @@
 /** Opening a file of the workspace as a document: a list that follows what is typed. */
 import { useEffect, useState } from 'react'
+import { Form } from '../ui/Form.tsx'
+import { Button } from '../ui/Button.tsx'
+import { attempt } from '../session/attempt.ts'
 import { useCapability, useSession, wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { toast } from '../ui/toasts.ts'
 import type { FileList } from '../wire/generated.ts'
-import { openFile } from './library.ts'
 import { documentPath, navigate } from '../navigation/routes.ts'
 import { canWrite } from '../session/roles.ts'
 import './OpenFile.css'
@@ -22,9 +24,9 @@ export function OpenFile() {
   if (!offered || !role || !canWrite(role)) return null
   return (
     <>
-      <button type="button" className="button" aria-haspopup="dialog" onClick={() => setOpen(true)}>
+      <Button aria-haspopup="dialog" onClick={() => setOpen(true)}>
         <Icon name="file" size={14} /> Open a file
-      </button>
+      </Button>
       {open && <Chooser onClose={() => setOpen(false)} />}
     </>
   )
@@ -34,33 +36,25 @@ function Chooser({ onClose }: { onClose: () => void }) {
   const [pattern, setPattern] = useState('')
   const found = useFiles(pattern)
   const choose = async (path: string) => {
-    const id = await openFile(path)
-    if (id === undefined) return
+    const opened = await attempt(wire.call('document:open', { path }))
+    if (!opened?.document) return
     onClose()
-    navigate(documentPath(id))
+    navigate(documentPath(opened.document.id))
   }
   const files = found?.files.slice(0, SHOWN) ?? []
   const more = found !== null && (found.isCut || found.files.length > SHOWN)
   return (
     <Dialog title="Open a file" onClose={onClose} className="file-dialog">
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (files[0]) void choose(files[0].path)
-        }}
-      >
-        <label className="hidden-label" htmlFor="file-pattern">
-          Find a file by its name
-        </label>
+      <Form onSubmit={() => files[0] && void choose(files[0].path)}>
         <input
-          id="file-pattern"
+          aria-label="Find a file by its name"
           className="field"
           autoFocus
           placeholder="Find a file by its name…"
           value={pattern}
           onInput={(event) => setPattern(event.currentTarget.value)}
         />
-      </form>
+      </Form>
       <ul className="files" aria-label="Files">
         {files.map(({ path, documentId }) => (
           <li key={path}>
@@ -88,20 +82,13 @@ function useFiles(pattern: string): FileList | null {
   const [found, setFound] = useState<FileList | null>(null)
   useEffect(() => {
     let stale = false
-    const look = setTimeout(
-      () => {
-        wire.call('workspace:files', { pattern }).then(
-          (list) => {
-            if (!stale) setFound(list)
-          },
-          (error: unknown) =>
-            toast(error instanceof Error ? error.message : 'The server did not answer.', {
-              about: 'files',
-            }),
-        )
-      },
-      pattern === '' ? 0 : PAUSE_MS,
-    )
+    const read = async () => {
+      const list = await attempt(wire.call('workspace:files', { pattern }), ({ message }) =>
+        toast(message, { about: 'files' }),
+      )
+      if (list && !stale) setFound(list)
+    }
+    const look = setTimeout(() => void read(), pattern === '' ? 0 : PAUSE_MS)
     return () => {
       stale = true
       clearTimeout(look)

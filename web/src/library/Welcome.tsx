@@ -1,14 +1,18 @@
 /** The list without documents, and the way to a new one. */
-import { createDocument, focusWhenOpen } from './library.ts'
+import { Button } from '../ui/Button.tsx'
+import { oneAtATime } from '../ui/oneAtATime.ts'
+import { attempt } from '../session/attempt.ts'
+import { wire } from '../session/store.ts'
+import { focusWhenOpen } from './library.ts'
 import { navigate, documentPath } from '../navigation/routes.ts'
 import { Icon } from '../ui/icons.tsx'
 
-export const create = async () => {
-  const id = await createDocument()
-  if (!id) return
-  focusWhenOpen(id)
-  navigate(documentPath(id))
-}
+export const create = oneAtATime(async () => {
+  const made = await attempt(wire.call('document:create', {}))
+  if (!made) return
+  focusWhenOpen(made.document.id)
+  navigate(documentPath(made.document.id))
+})
 
 export function Welcome({ mayWrite }: { mayWrite: boolean }) {
   return (
@@ -19,9 +23,9 @@ export function Welcome({ mayWrite }: { mayWrite: boolean }) {
         it.
       </p>
       {mayWrite && (
-        <button type="button" className="button is-primary" onClick={() => void create()}>
+        <Button look="primary" onClick={() => void create()}>
           <Icon name="plus" size={14} /> New document
-        </button>
+        </Button>
       )}
     </div>
   )

@@ -1,6 +1,8 @@
 /** Dialogs that delete or rename a document. */
+import { Button } from '../ui/Button.tsx'
 import type { DocumentLine } from '../wire/generated.ts'
 import { deleteDocument, renameDocument, loadLibrary } from './library.ts'
+import { Form } from '../ui/Form.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { useState } from 'react'
 import { tooLong } from '../text/title.ts'
@@ -12,12 +14,10 @@ export function DeleteDialog({ line, onClose }: { line: DocumentLine; onClose: (
   }
   const foot = (
     <>
-      <button type="button" className="button is-danger" onClick={remove}>
+      <Button look="danger" onClick={remove}>
         Delete
-      </button>
-      <button type="button" className="button" onClick={onClose}>
-        Keep it
-      </button>
+      </Button>
+      <Button onClick={onClose}>Keep it</Button>
     </>
   )
   return (
@@ -35,8 +35,7 @@ export function DeleteDialog({ line, onClose }: { line: DocumentLine; onClose: (
 export function RenameDialog({ line, onClose }: { line: DocumentLine; onClose: () => void }) {
   const [title, setTitle] = useState(line.title)
   const problem = tooLong(title.trim())
-  const save = async (event: { preventDefault(): void }) => {
-    event.preventDefault()
+  const save = async () => {
     if (await renameDocument(line.id, title.trim())) {
       onClose()
       await loadLibrary()
@@ -44,12 +43,9 @@ export function RenameDialog({ line, onClose }: { line: DocumentLine; onClose: (
   }
   return (
     <Dialog title="Rename document" onClose={onClose}>
-      <form onSubmit={(event) => void save(event)}>
-        <label className="hidden-label" htmlFor="new-title">
-          Title
-        </label>
+      <Form onSubmit={() => void save()}>
         <input
-          id="new-title"
+          aria-label="Title"
           className="field"
           autoFocus
           value={title}
@@ -63,18 +59,16 @@ export function RenameDialog({ line, onClose }: { line: DocumentLine; onClose: (
           </p>
         )}
         <div className="dialog-foot">
-          <button
+          <Button
+            look="primary"
             type="submit"
-            className="button is-primary"
             disabled={title.trim() === '' || problem !== undefined}
           >
             Save
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   )
 }

@@ -5,6 +5,7 @@ vi.mock('../session/store.ts', () => ({
   hasCapability: () => true,
   wire: { call: () => Promise.resolve({ documents: [] }) },
 }))
+vi.stubGlobal('document', { hidden: false })
 const {
   deleteDocument,
   focusWhenOpen,

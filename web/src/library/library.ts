@@ -1,9 +1,9 @@
 /** The list of documents, and what can be done to it. */
 import { create } from 'zustand'
+import { attempt } from '../session/attempt.ts'
+import { noteMentions } from '../session/mentions.ts'
 import { hasCapability, wire } from '../session/store.ts'
-import { notifyOfMore } from '../account/notifications.ts'
 import { toast } from '../ui/toasts.ts'
-import { CallError } from '../wire/socket.ts'
 import type { DocumentLine } from '../wire/generated.ts'
 
 interface LibraryState {
@@ -13,28 +13,27 @@ interface LibraryState {
 export const useLibrary = create<LibraryState>()(() => ({ documents: null, problem: null }))
 
 export async function loadLibrary(): Promise<void> {
-  try {
-    const { documents } = await wire.call('document:list', {})
-    notifyOfMore(useLibrary.getState().documents, documents)
-    useLibrary.setState({
-      documents: documents.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt)),
-      problem: null,
-    })
-  } catch (error) {
-    if (error instanceof CallError && error.code !== 'offline')
-      useLibrary.setState({ problem: error.message })
-  }
+  const list = await attempt(wire.call('document:list', {}), ({ code, message }) => {
+    if (code !== 'offline') useLibrary.setState({ problem: message })
+  })
+  if (!list) return
+  const { documents } = list
+  const known = useLibrary.getState().documents
+  if (known && document.hidden) void notifyOfMore(known, documents)
+  noteMentions(documents)
+  useLibrary.setState({
+    documents: documents.toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt)),
+    problem: null,
+  })
 }
 
-export async function createDocument(): Promise<string | undefined> {
-  const made = await attempt(() => wire.call('document:create', {}))
-  return made?.document.id
-}
-
-/** Copies a document; the copy. */
-export async function duplicateDocument(documentId: string): Promise<string | undefined> {
-  const made = await attempt(() => wire.call('document:duplicate', { documentId }))
-  return made?.document.id
+/** Notifies a person who looks at something else. */
+async function notifyOfMore(
+  before: readonly DocumentLine[],
+  now: readonly DocumentLine[],
+): Promise<void> {
+  const notifications = await import('../account/notifications.ts')
+  notifications.notifyOfMore(before, now)
 }
 
 let created: string | null = null
@@ -58,19 +57,13 @@ export function search(documents: readonly DocumentLine[], sought: string): Docu
   return documents.filter((line) => words.every((word) => has(line).includes(word)))
 }
 
-/** Opens a file of the workspace; its document. */
-export async function openFile(path: string): Promise<string | undefined> {
-  const opened = await attempt(() => wire.call('document:open', { path }))
-  return opened?.document?.id
-}
-
 export async function renameDocument(documentId: string, title: string): Promise<boolean> {
-  return (await attempt(() => wire.call('document:rename', { documentId, title }))) !== undefined
+  return (await attempt(wire.call('document:rename', { documentId, title }))) !== undefined
 }
 
 export async function deleteDocument(document: DocumentLine): Promise<void> {
   const { id: documentId, title, path } = document
-  if (!(await attempt(() => wire.call('document:delete', { documentId })))) return
+  if (!(await attempt(wire.call('document:delete', { documentId })))) return
   // A file of the workspace stays where it is, and is opened from there.
   const undo = { label: 'Undo', run: () => void recoverDocument(document) }
   toast(`“${title}” is deleted.`, {
@@ -82,27 +75,12 @@ export async function deleteDocument(document: DocumentLine): Promise<void> {
 
 /** Puts a deleted document back into the list, and says so where it was said to be deleted. */
 export async function recoverDocument({ id, title }: RecoverableDocument): Promise<void> {
-  if (!(await attempt(() => wire.call('trash:recover', { documentId: id })))) return
+  if (!(await attempt(wire.call('trash:recover', { documentId: id })))) return
   toast(`“${title}” is back in the list.`, { about: id })
   await loadLibrary()
 }
 
 type RecoverableDocument = Pick<DocumentLine, 'id' | 'title'>
-
-/** Of one, or of all that can be brought back. */
-export async function purgeDocuments(documentId?: string): Promise<void> {
-  await attempt(() => wire.call('trash:empty', { ...(documentId && { documentId }) }))
-}
-
-async function attempt<T>(call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call()
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    toast(error.message)
-    return undefined
-  }
-}
 
 /** The title that the server gives to the document of its first start. */
 export const SAMPLE_TITLE = 'The Keeper’s Ledger'

@@ -34,3 +34,8 @@ it('says how many of them wait for who reads it', () => {
     '/favicon.svg',
   ])
 })
+
+it('says how often people mention us, too', () => {
+  expect(tabTitle('The Keeper', all(0), 1)).toBe('(@1) The Keeper · Copydesk')
+  expect(tabTitle('', all(3), 2)).toBe('(3, @2) Copydesk')
+})

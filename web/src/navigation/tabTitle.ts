@@ -1,5 +1,6 @@
 /** The name of the tab and its icon: they say how many changes wait, and for whom. */
 import { useEffect } from 'react'
+import { useMentionCount } from '../session/mentions.ts'
 
 export interface Waiting {
   /** Number of changes that we may decide, and have not approved yet. */
@@ -10,9 +11,14 @@ export interface Waiting {
 /** "7", or "3 of 7" where the others wait for other people. */
 const count = ({ mine, all }: Waiting): string => (mine === all ? `${all}` : `${mine} of ${all}`)
 
-export const tabTitle = (name: string, waiting: Waiting): string => {
+/** "(7) Name", and "(7, @2) Name" with two mentions of us that we have not read. */
+export const tabTitle = (name: string, waiting: Waiting, mentions = 0): string => {
   const whole = name === '' ? 'Copydesk' : `${name} · Copydesk`
-  return waiting.all > 0 ? `(${count(waiting)}) ${whole}` : whole
+  const counts = [
+    ...(waiting.all > 0 ? [count(waiting)] : []),
+    ...(mentions > 0 ? [`@${mentions}`] : []),
+  ]
+  return counts.length > 0 ? `(${counts.join(', ')}) ${whole}` : whole
 }
 
 /** "7 to review", "3 of 7 to review", "7 for others to review". */
@@ -26,10 +32,11 @@ export const tabIcon = ({ mine, all }: Waiting): string =>
 
 /** `name` is empty for a page that is not about one document. */
 export function useTabTitle(name: string, { mine, all }: Waiting): void {
+  const mentions = useMentionCount()
   useEffect(() => {
-    document.title = tabTitle(name, { mine, all })
+    document.title = tabTitle(name, { mine, all }, mentions)
     const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]')
     const wanted = tabIcon({ mine, all })
     if (icon && icon.getAttribute('href') !== wanted) icon.setAttribute('href', wanted)
-  }, [name, mine, all])
+  }, [name, mine, all, mentions])
 }

@@ -1,10 +1,9 @@
 /** The people in an open document: their carets in our copy, and ours sent to them. */
+import { Debouncer } from '../document/debouncer.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import type { OpenDocument } from '../document/openDocument.ts'
-import type { ConfirmedDocument } from '../document/confirmedDocument.ts'
-import type { Peer, PresenceChanges, PresenceUpdate } from '../wire/generated.ts'
+import type { Opened, Peer, PresenceChanges, PresenceUpdate } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
-import { Debouncer } from './debouncer.ts'
 import { setCarets } from './carets.ts'
 import { looksOf } from './looks.ts'
 import { PeerCarets, changed, withColors } from './peerCarets.ts'
@@ -18,25 +17,16 @@ const coloured = (peers: readonly Peer[]): Peer[] =>
 /** Follows the people in a document until it is closed. */
 export function followPeers(document: OpenDocument, wire: Wire): void {
   const peers = new DocumentPeers(document, wire)
-  const stops = [
-    wire.on('presence:changes', (changes) => {
-      if (changes.documentId === document.id) peers.change(changes, document.confirmed)
-    }),
-    wire.on('presence:update', (moved) => {
-      if (moved.documentId === document.id) peers.move(moved, document.confirmed)
-    }),
-  ]
   const { events } = document
-  events.on('opened', (opened) => peers.see(opened.peers, document.confirmed, opened.peerCount))
+  events.on('opened', (opened) => peers.see(opened))
+  events.on('peersChanged', (changes) => peers.change(changes))
+  events.on('peerMoved', (moved) => peers.move(moved))
   events.on('updated', ({ selectionSet, docChanged, focusChanged }) => {
     if (selectionSet || docChanged || focusChanged) peers.want()
   })
   events.on('pushed', () => peers.want())
-  events.on('disconnected', () => peers.leave(document.confirmed))
-  events.on('closed', () => {
-    peers.stop()
-    stops.forEach((stop) => stop())
-  })
+  events.on('disconnected', () => peers.leave())
+  events.on('closed', () => peers.stop())
 }
 
 class DocumentPeers {
@@ -50,36 +40,33 @@ class DocumentPeers {
     private readonly wire: Wire,
   ) {}
 
-  /** Takes the list of people here. `count`: with those who are not listed. */
-  see(all: readonly Peer[], confirmed: ConfirmedDocument | null, count = all.length): void {
-    this.all = all
-    const peers = coloured(all)
-    useOpenDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
-    this.others.see(peers, all)
-    this.draw(confirmed)
+  see({ peers, peerCount }: Opened): void {
+    this.take(peers, peers, peerCount ?? peers.length)
   }
 
   /** Takes people who came, changed and left. */
-  change(
-    { put, left, count, complete }: PresenceChanges,
-    confirmed: ConfirmedDocument | null,
-  ): void {
-    this.all = changed(complete ? [] : this.all, put, left)
-    const peers = coloured(this.all)
-    useOpenDocument.setState({ peers, crowd: Math.max(0, count - peers.length) })
-    this.others.see(peers, put)
-    this.draw(confirmed)
+  change({ put, left, count, complete }: PresenceChanges): void {
+    this.take(changed(complete ? [] : this.all, put, left), put, count)
   }
 
-  move(moved: PresenceUpdate, confirmed: ConfirmedDocument | null): void {
+  /** `fresh`: those whose caret is known anew; `count`: with those who are not listed. */
+  private take(all: readonly Peer[], fresh: readonly Peer[], count: number): void {
+    this.all = all
+    const peers = coloured(all)
+    useOpenDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
+    this.others.see(peers, fresh)
+    this.draw()
+  }
+
+  move(moved: PresenceUpdate): void {
     this.others.move(moved)
-    this.draw(confirmed)
+    this.draw()
   }
 
   /** We are on our own. */
-  leave(confirmed: ConfirmedDocument | null): void {
+  leave(): void {
     this.others.leave()
-    this.draw(confirmed)
+    this.draw()
   }
 
   /** Our caret may have moved. */
@@ -92,7 +79,7 @@ class DocumentPeers {
     this.later.stop()
   }
 
-  private draw(confirmed: ConfirmedDocument | null): void {
+  private draw(confirmed = this.host.confirmed): void {
     if (confirmed === null) return
     const { view } = this.host
     // The carets that are there go along with the text; one more beside a half-composed word would
@@ -116,8 +103,8 @@ class DocumentPeers {
     this.wire.volatile('presence:update', {
       documentId: id,
       version: confirmed.version,
-      anchor,
-      head,
+      anchor: this.host.inServerText(anchor),
+      head: this.host.inServerText(head),
     })
   }
 }

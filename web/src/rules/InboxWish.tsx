@@ -1,6 +1,7 @@
 /** A rule for calls without a document. */
 import { type Wishing, Frame } from './RememberFrame.tsx'
 import { patternsFor, sizesInInbox } from './wording.ts'
+import { Choice } from '../ui/Choice.tsx'
 import { useState } from 'react'
 import type { Remember } from '../wire/generated.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
@@ -37,39 +38,28 @@ export function InboxWish(props: Wishing) {
       {patterns.length > 0 && (
         <label>
           Files:{' '}
-          <select
-            className="field"
+          <Choice
             value={chosen}
-            onChange={(event) => setChosen(event.currentTarget.value)}
-          >
-            {patterns.map(({ pattern, words }) => (
-              <option key={pattern} value={pattern}>
-                {words}
-              </option>
-            ))}
-            <option value={EVERY}>every file</option>
-            <option value={OTHER}>files like…</option>
-          </select>
+            options={[
+              ...patterns.map(({ pattern, words }) => [pattern, words] as const),
+              [EVERY, 'every file'],
+              [OTHER, 'files like…'],
+            ]}
+            onChoose={setChosen}
+          />
         </label>
       )}
       {chosen === OTHER && <Pattern text={own} onChange={setOwn} />}
       <label>
         Changes of{' '}
-        <select
-          className="field"
-          value={size ?? ''}
-          onChange={(event) =>
-            setSize(
-              event.currentTarget.value === '' ? undefined : Number(event.currentTarget.value),
-            )
-          }
-        >
-          {sizesInInbox(units).map((choice) => (
-            <option key={choice ?? ''} value={choice ?? ''}>
-              {choice === undefined ? 'any size' : `up to ${choice} characters`}
-            </option>
-          ))}
-        </select>
+        <Choice
+          value={size ?? 0}
+          options={sizesInInbox(units).map((choice = 0) => [
+            choice,
+            choice === 0 ? 'any size' : `up to ${choice} characters`,
+          ])}
+          onChoose={(choice) => setSize(choice || undefined)}
+        />
       </label>
       <p>Deleted and added characters count together. This one changes {units}.</p>
     </Frame>

@@ -1,5 +1,7 @@
-/** In the review settings: for some tools and sizes a stricter policy decides. */
+/** In the review settings: stricter policies for some tools, sizes and changes of meaning. */
 import { useState } from 'react'
+import { MARK_KINDS, type MarkKind } from '../review/state/marks.ts'
+import { severalOf } from '../review/state/markWords.ts'
 import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
 import { configure, POLICIES } from '../review/actions/settings.ts'
 import { Choice } from '../ui/Choice.tsx'
@@ -7,7 +9,7 @@ import type { ToolPolicy } from '../wire/generated.ts'
 import { type PolicyChoice, policyWords, withPolicy } from './policies.ts'
 import './Policies.css'
 
-const NEW: PolicyChoice = { tool: '', over: '', policy: 'owner' }
+const NEW: PolicyChoice = { tool: '', over: '', marks: [], policy: 'owner' }
 const TOOLS = [
   ['', 'every tool'],
   ...DOCUMENT_TOOLS.map((tool) => [tool, toolName(tool)] as const),
@@ -28,7 +30,7 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
   }
   return (
     <section>
-      <h3>Stricter for some tools and sizes</h3>
+      <h3>Stricter for some changes</h3>
       {policies.length === 0 && (
         <p className="card-note">
           No stricter rules yet. Every rule that matches a change applies and is shown on it.
@@ -60,6 +62,7 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
             if (more) void put(more).then((done) => done && setChoice(NEW))
           }}
         >
+          <Kinds chosen={choice.marks} onChoose={(marks) => change({ marks })} />
           <Choice
             label="Tool"
             value={choice.tool}
@@ -95,5 +98,31 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
         </form>
       )}
     </section>
+  )
+}
+
+interface KindsProps {
+  chosen: readonly MarkKind[]
+  onChoose: (chosen: MarkKind[]) => void
+}
+
+/** The changes of meaning that a policy is about; none: it is about every change. */
+function Kinds({ chosen, onChoose }: KindsProps) {
+  return (
+    <fieldset className="policy-kinds">
+      <legend>Only for changes of</legend>
+      {MARK_KINDS.map((kind) => (
+        <label key={kind}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(kind)}
+            onChange={({ currentTarget: { checked } }) =>
+              onChoose([...chosen.filter((other) => other !== kind), ...(checked ? [kind] : [])])
+            }
+          />{' '}
+          {severalOf(kind)}
+        </label>
+      ))}
+    </fieldset>
   )
 }

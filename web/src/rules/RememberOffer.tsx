@@ -1,6 +1,7 @@
 /** Beside approving: not to be asked about such a thing again, and exactly what that means. */
 import { useId, useState } from 'react'
 import { useCapability, useSession } from '../session/store.ts'
+import { Choice } from '../ui/Choice.tsx'
 import type { Remember } from '../wire/generated.ts'
 import { canRemember, sizesFor } from './wording.ts'
 import { type Props, titleFor, type Wishing, Frame, useAsker } from './RememberFrame.tsx'
@@ -39,12 +40,14 @@ function DocumentWish(props: Wishing) {
   const sizes = sizesFor(units)
   const [size, setSize] = useState(sizes[0] ?? units)
   const [about, setAbout] = useState<About>('anybody')
+  const [unmarked, setUnmarked] = useState(true)
   const name = useId()
   const asker = useAsker(request)
   const wish: Remember = {
     scope: about === 'session' ? 'session' : 'document',
     max_units: size,
     ...(about === 'author' && { author: request.author.id }),
+    ...(unmarked && { unmarked }),
   }
   const only = asker === 'you' ? 'only me' : `only ${asker}`
   const choices: [About, string][] = [
@@ -61,19 +64,21 @@ function DocumentWish(props: Wishing) {
     >
       <label>
         Corrections of up to{' '}
-        <select
-          className="field"
+        <Choice
           value={size}
-          onChange={(event) => setSize(Number(event.currentTarget.value))}
-        >
-          {sizes.map((choice) => (
-            <option key={choice} value={choice}>
-              {choice} characters
-            </option>
-          ))}
-        </select>
+          options={sizes.map((choice) => [choice, `${choice} characters`])}
+          onChoose={setSize}
+        />
       </label>
       <p>Deleted and added characters count together. This suggestion changes {units}.</p>
+      <label>
+        <input
+          type="checkbox"
+          checked={unmarked}
+          onChange={({ currentTarget: { checked } }) => setUnmarked(checked)}
+        />{' '}
+        Only for changes that keep the meaning: no number, name, “not” or the like differs
+      </label>
       <fieldset>
         <legend>Asked for by</legend>
         {choices.map(([choice, words]) => (

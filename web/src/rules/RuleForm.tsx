@@ -4,13 +4,19 @@
  */
 import { useEffect, useState } from 'react'
 import { useSession } from '../session/store.ts'
+import { Choice } from '../ui/Choice.tsx'
 import { addRule, peopleWhoAsk } from './store.ts'
 import { offered, type RuledTool } from './tools.ts'
 import type { Person } from '../wire/generated.ts'
-import { type Choice, flawOf, meaning, ruleOf } from './wording.ts'
+import { type Choice as RuleChoice, flawOf, meaning, ruleOf } from './wording.ts'
 import './RuleForm.css'
 
-const NEW: Choice = { effect: 'ask', tool: '', path: '', size: '', author: '' }
+const EFFECTS = [
+  ['deny', 'Deny'],
+  ['ask', 'Always ask about'],
+  ['allow', 'Allow'],
+] as const
+const NEW: RuleChoice = { effect: 'ask', tool: '', path: '', size: '', author: '', unmarked: false }
 
 interface Props {
   /** The document, or `desk`. */ place: string
@@ -27,7 +33,7 @@ export function RuleForm({ place, tools, onAdded }: Props) {
   const choices = offered(tools, choice.effect)
   const chosen = tools.find(({ tool }) => tool === choice.tool)
   const withFiles = chosen ? chosen.files : tools.some(({ files }) => files)
-  const change = (more: Partial<Choice>) => {
+  const change = (more: Partial<RuleChoice>) => {
     setRefusal(null)
     setChoice((before) => {
       const next = { ...before, ...more }
@@ -54,29 +60,21 @@ export function RuleForm({ place, tools, onAdded }: Props) {
         void add()
       }}
     >
-      <select
-        className="field"
-        aria-label="What the rule does"
+      <Choice
+        label="What the rule does"
         value={choice.effect}
-        onChange={(event) => change({ effect: event.currentTarget.value as Choice['effect'] })}
-      >
-        <option value="deny">Deny</option>
-        <option value="ask">Always ask about</option>
-        <option value="allow">Allow</option>
-      </select>
-      <select
-        className="field"
-        aria-label="Tool"
+        options={EFFECTS}
+        onChoose={(effect) => change({ effect })}
+      />
+      <Choice
+        label="Tool"
         value={choice.tool}
-        onChange={(event) => change({ tool: event.currentTarget.value })}
-      >
-        <option value="">{choice.effect === 'allow' ? 'Choose a tool' : 'every tool'}</option>
-        {choices.map(({ tool, name }) => (
-          <option key={tool} value={tool}>
-            {name}
-          </option>
-        ))}
-      </select>
+        options={[
+          ['', choice.effect === 'allow' ? 'Choose a tool' : 'every tool'],
+          ...choices.map(({ tool, name }) => [tool, name] as const),
+        ]}
+        onChoose={(tool) => change({ tool })}
+      />
       {withFiles && (
         <label>
           in files like{' '}
@@ -106,18 +104,21 @@ export function RuleForm({ place, tools, onAdded }: Props) {
       {people.length > 0 && (
         <label>
           asked for by{' '}
-          <select
-            className="field"
+          <Choice
             value={choice.author}
-            onChange={(event) => change({ author: event.currentTarget.value })}
-          >
-            <option value="">anybody</option>
-            {people.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
+            options={[['', 'anybody'], ...people.map(({ id, name }) => [id, name] as const)]}
+            onChoose={(author) => change({ author })}
+          />
+        </label>
+      )}
+      {choice.effect === 'allow' && place !== 'desk' && (
+        <label>
+          <input
+            type="checkbox"
+            checked={choice.unmarked}
+            onChange={({ currentTarget: { checked } }) => change({ unmarked: checked })}
+          />{' '}
+          only changes that keep the meaning
         </label>
       )}
       <button type="submit" className="button" disabled={offline}>

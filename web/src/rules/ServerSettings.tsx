@@ -4,6 +4,7 @@ import { MODES } from '../chat/modes.ts'
 import { configureServer, timeLimits } from '../review/actions/settings.ts'
 import { useSession } from '../session/store.ts'
 import { Choice } from '../ui/Choice.tsx'
+import { Setting } from '../ui/Setting.tsx'
 import type { SetSettings } from '../wire/generated.ts'
 
 export function ServerSettings() {
@@ -17,19 +18,12 @@ export function ServerSettings() {
   return (
     <fieldset disabled={!online}>
       <legend>Server defaults</legend>
-      <label className="setting">
-        <input
-          type="checkbox"
-          checked={settings.approvals === 'on'}
-          onChange={(event) => set({ approvals: event.currentTarget.checked ? 'on' : 'off' })}
-        />
-        <span>
-          <b>Require approval everywhere</b>
-          <span>
-            If off, AI edits apply at once in every document, and at the desk. Everybody is told.
-          </span>
-        </span>
-      </label>
+      <Setting
+        name="Require approval everywhere"
+        what="If off, AI edits apply at once in every document, and at the desk. Everybody is told."
+        checked={settings.approvals === 'on'}
+        onChange={(on) => set({ approvals: on ? 'on' : 'off' })}
+      />
       <label className="setting-row">
         <span>Time limit</span>
         <Choice

@@ -9,12 +9,21 @@ export interface RuledTool {
   /** Whether a rule can allow it: it asks, and not about commands. */ allows: boolean
 }
 
-export const RULED_IN_DOCUMENTS: readonly RuledTool[] = DOCUMENT_TOOLS.map((tool) => ({
-  tool,
-  name: toolName(tool),
-  files: false,
-  allows: true,
-}))
+export const RULED_IN_DOCUMENTS: readonly RuledTool[] = [
+  ...DOCUMENT_TOOLS.map((tool) => ({
+    tool,
+    name: toolName(tool),
+    files: false,
+    allows: true,
+  })),
+  // Comments of the AI need no approval, but a rule can forbid them.
+  ...TOOLS.filter(({ effect }) => effect === 'comments').map(({ name, ruleTitle }) => ({
+    tool: name,
+    name: ruleTitle,
+    files: false,
+    allows: false,
+  })),
+]
 
 /** Effects of tools for work without a document, in the order in which people choose them. */
 const IN_INBOX: readonly ToolFacts['effect'][] = ['changes_file', 'creates', 'acts', 'reads']

@@ -114,6 +114,9 @@ describe('what a rule allows', () => {
     expect(allowed('Write', { scope: 'session', path: 'notes/*.md' })).toBe(
       'Write in files like notes/*.md, of any size',
     )
+    expect(
+      allowed('update_full_document', { scope: 'document', max_units: 50, unmarked: true }),
+    ).toBe('Rewrite, at most 50 characters changed, only changes that keep the meaning')
     expect(reach({ scope: 'document' }, 'Ana')).toBe('whoever asks')
     expect(reach({ scope: 'session' }, 'Ana')).toContain('Ana')
     expect(reach({ scope: 'document', author: 'u1' }, 'Ana')).toBe('only what Ana asks for')
@@ -150,7 +153,14 @@ describe('what a rule allows', () => {
   })
 
   it('is made of what was chosen, or not at all, and says why not', () => {
-    const choice = { effect: 'deny', tool: '', path: '', size: '', author: '' } as const
+    const choice = {
+      effect: 'deny',
+      tool: '',
+      path: '',
+      size: '',
+      author: '',
+      unmarked: false,
+    } as const
     expect(ruleOf('doc', { ...choice, size: ' 200 ' })).toEqual({
       documentId: 'doc',
       effect: 'deny',
@@ -168,6 +178,12 @@ describe('what a rule allows', () => {
       path: 'notes/**',
       author: 'u1',
     })
+    expect(ruleOf('doc', { ...choice, effect: 'allow', tool: 'Write', unmarked: true })).toEqual({
+      documentId: 'doc',
+      effect: 'allow',
+      tool: 'Write',
+      unmarked: true,
+    })
     const flaws = [
       { effect: 'allow' },
       { effect: 'allow', tool: 'Write', size: '0' },
@@ -182,13 +198,27 @@ describe('what a rule allows', () => {
   })
 
   it('says that who denies edits denies several at once', () => {
-    const choice = { effect: 'deny', tool: 'Edit', path: '', size: '', author: '' } as const
+    const choice = {
+      effect: 'deny',
+      tool: 'Edit',
+      path: '',
+      size: '',
+      author: '',
+      unmarked: false,
+    } as const
     expect(meaning(choice, RULED_IN_INBOX)).toContain('Several edits')
     expect(meaning({ ...choice, effect: 'allow' }, RULED_IN_INBOX)).not.toContain('Several edits')
   })
 
   it('says what a path cannot speak of', () => {
-    const choice = { effect: 'deny', tool: '', path: 'private/**', size: '', author: '' } as const
+    const choice = {
+      effect: 'deny',
+      tool: '',
+      path: 'private/**',
+      size: '',
+      author: '',
+      unmarked: false,
+    } as const
     expect(meaning(choice, RULED_IN_INBOX)).toMatch(
       /Blocked.*Searches leave such files out.*commands/,
     )

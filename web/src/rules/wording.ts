@@ -31,8 +31,8 @@ export const sizesInInbox = (units: number): (number | undefined)[] => [
  * makes none otherwise, or it would never apply.
  */
 export function canRemember(request: ToolApprovalRequest): boolean {
-  // An owner who wants a plan wants to see it.
-  if (toolEffect(request.tool_name) === 'plans') return false
+  // An owner who wants a plan wants to see it; what people suggest is decided by people.
+  if (toolEffect(request.tool_name) === 'plans' || request.source === 'person') return false
   if (request.units === null || request.warnings.length > 0 || request.preview_type === 'command')
     return false
   if (request.document_id !== null) return sizesFor(request.units).length > 0
@@ -70,7 +70,8 @@ export function allowed(tool: string, remember: Remember): string {
     remember.max_units === undefined
       ? 'of any size'
       : `at most ${remember.max_units} characters changed`
-  return `${toolName(tool)}${files}, ${size}`
+  const meaning = remember.unmarked ? ', only changes that keep the meaning' : ''
+  return `${toolName(tool)}${files}, ${size}${meaning}`
 }
 
 /** "Denied: Rewrite, more than 200 characters changed", "Rewrite, at most 50 characters changed" */
@@ -101,12 +102,13 @@ export interface Choice {
   /** A pattern; empty: any file, or none. */ path: string
   /** As typed; empty: of any size. */ size: string
   /** User of the person who asks; empty: anybody. */ author: string
+  /** With `allow`: only changes that keep the meaning. */ unmarked: boolean
 }
 
 /** Returns the message to the server; `null`: the choice makes no rule. */
 export function ruleOf(documentId: string, choice: Choice): AddRule | null {
   if (flawOf(choice) !== null) return null
-  const { effect, tool, path, size, author } = choice
+  const { effect, tool, path, size, author, unmarked } = choice
   const units = size.trim() === '' ? undefined : Number(size)
   return {
     documentId,
@@ -114,6 +116,7 @@ export function ruleOf(documentId: string, choice: Choice): AddRule | null {
     ...(tool !== '' && { tool }),
     ...(path.trim() !== '' && { path: path.trim() }),
     ...(author !== '' && { author }),
+    ...(effect === 'allow' && unmarked && { unmarked }),
     ...(units !== undefined && (effect === 'allow' ? { max_units: units } : { over: units })),
   }
 }

@@ -1,5 +1,9 @@
 /** Asks the owner for a name: it is what others read beside what they write and decide. */
 import { useState } from 'react'
+import { Problem } from '../ui/Problem.tsx'
+import { Form } from '../ui/Form.tsx'
+import { Button } from '../ui/Button.tsx'
+import { keep, readKept } from './browserStorage.ts'
 import { isNameless, nameMyself, useSession } from './store.ts'
 import { toast } from '../ui/toasts.ts'
 import './NameForm.css'
@@ -10,10 +14,10 @@ const ASKED = 'copydesk:name-asked'
 /** Shown before another person is let in, until it is answered or put aside. */
 export function NameQuestion() {
   const nameless = useSession(({ me }) => isNameless(me))
-  const [aside, setAside] = useState(() => localStorage.getItem(ASKED) !== null)
+  const [aside, setAside] = useState(() => readKept(ASKED) !== null)
   if (!nameless || aside) return null
   const later = () => {
-    localStorage.setItem(ASKED, 'yes')
+    keep(ASKED, 'yes')
     setAside(true)
   }
   return (
@@ -40,18 +44,9 @@ export function NameForm({ initial, onLater }: Props) {
     if (refused === null) toast(`Your name is now ${name.trim()}.`)
   }
   return (
-    <form
-      className="name-form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void save()
-      }}
-    >
-      <label className="hidden-label" htmlFor="my-name">
-        Your name
-      </label>
+    <Form className="name-form" onSubmit={() => void save()}>
       <input
-        id="my-name"
+        aria-label="Your name"
         className="field"
         value={name}
         maxLength={80}
@@ -59,23 +54,19 @@ export function NameForm({ initial, onLater }: Props) {
         placeholder="Your name"
         onInput={(event) => setName(event.currentTarget.value)}
       />
-      <button
+      <Button
+        look="primary"
         type="submit"
-        className="button is-primary"
         disabled={!online || name.trim() === '' || name.trim() === initial}
       >
         Save
-      </button>
+      </Button>
       {onLater && (
-        <button type="button" className="button is-quiet" onClick={onLater}>
+        <Button look="quiet" onClick={onLater}>
           Not now
-        </button>
+        </Button>
       )}
-      {problem && (
-        <p className="warn-note" role="alert">
-          {problem}
-        </p>
-      )}
-    </form>
+      <Problem words={problem} />
+    </Form>
   )
 }

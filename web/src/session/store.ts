@@ -2,6 +2,7 @@
 import { create } from 'zustand'
 import { CallError, Wire } from '../wire/socket.ts'
 import { endSignIn, takeSignInFailure } from './identityProvider.ts'
+import { noteMentionsIn } from './mentions.ts'
 import type {
   SessionEnded,
   SessionRegistered,
@@ -54,7 +55,7 @@ export const wire = new Wire(() => {
   const sessionId = keptSession(places.tab)
   return {
     protocol: 1,
-    capabilities: ['presence-changes', 'short-updates', 'hunk-changes'],
+    capabilities: ['presence-changes', 'short-updates', 'hunk-changes', 'comments'],
     ...(identity.token && { token: identity.token }),
     ...(identity.name && { name: identity.name }),
     ...(sessionId && { sessionId }),
@@ -80,6 +81,7 @@ export function start(): void {
     adoptForBrowser(places, identity)
     useSession.setState({ link: 'online', me, refusal: null, guest: isGuest(places, identity) })
   })
+  wire.on('comment:unread', (news) => noteMentionsIn(news.documentId, news.mentions))
   wire.on('settings:changed', ({ settings }) =>
     changeMe((me) => ({ settings, permission_mode: modeFor(me, settings.permission_mode) })),
   )

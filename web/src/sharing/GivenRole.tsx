@@ -1,35 +1,30 @@
 /** A role that was given in this document. */
+import { Button } from '../ui/Button.tsx'
 import type { Role, DocumentRoleLine } from '../wire/generated.ts'
-import {
-  DOCUMENT_ROLES,
-  granteeWords,
-  granteeOfLine,
-  attempt,
-  giveRole,
-  takeRole,
-} from './share.ts'
+import { attempt } from '../session/attempt.ts'
+import { wire } from '../session/store.ts'
+import { DOCUMENT_ROLES, granteeOfLine, granteeWords } from './share.ts'
 import { useState } from 'react'
+import { AreYouSure } from '../ui/AreYouSure.tsx'
 import { Choice } from '../ui/Choice.tsx'
 import { toast } from '../ui/toasts.ts'
 import './GivenRole.css'
 
-export function GivenRole({
-  documentId,
-  line,
-  onChange,
-}: {
+interface Props {
   documentId: string
   line: DocumentRoleLine
   onChange: () => void
-}) {
+}
+
+export function GivenRole({ documentId, line, onChange }: Props) {
   const [sure, setSure] = useState(false)
   const { title, facts } = granteeWords(line)
   const grantee = granteeOfLine(line)
   const change = async (role: Role) => {
-    if (await attempt(() => giveRole(documentId, grantee, role))) onChange()
+    if (await attempt(wire.call('document:share', { documentId, role, ...grantee }))) onChange()
   }
   const take = async () => {
-    if (!(await attempt(() => takeRole(documentId, grantee)))) return
+    if (!(await attempt(wire.call('document:unshare', { documentId, ...grantee })))) return
     toast(`This document is no longer shared with ${title}.`)
     onChange()
   }
@@ -40,15 +35,13 @@ export function GivenRole({
         <span className="quiet">{facts}</span>
       </div>
       {sure ? (
-        <div className="are-you-sure" role="group" aria-label={`Stop sharing with ${title}?`}>
-          <span>Stop sharing with {title}?</span>
-          <button type="button" className="button is-danger" autoFocus onClick={() => void take()}>
-            Stop sharing
-          </button>
-          <button type="button" className="button" onClick={() => setSure(false)}>
-            Keep
-          </button>
-        </div>
+        <AreYouSure
+          name={`Stop sharing with ${title}?`}
+          question={`Stop sharing with ${title}?`}
+          yes="Stop sharing"
+          onYes={() => void take()}
+          onKeep={() => setSure(false)}
+        />
       ) : (
         <div className="given-role">
           <Choice
@@ -57,14 +50,9 @@ export function GivenRole({
             onChoose={(role) => void change(role)}
             options={DOCUMENT_ROLES}
           />
-          <button
-            type="button"
-            className="button is-danger"
-            aria-label={`Remove ${title}`}
-            onClick={() => setSure(true)}
-          >
+          <Button look="danger" aria-label={`Remove ${title}`} onClick={() => setSure(true)}>
             Remove
-          </button>
+          </Button>
         </div>
       )}
     </li>

@@ -1,7 +1,11 @@
 /** A new link for another person: its rights, and the link once it is made. */
+import { Form } from '../ui/Form.tsx'
+import { Button } from '../ui/Button.tsx'
 import type { Role } from '../wire/generated.ts'
 import { useState } from 'react'
-import { attempt, issueToken, linkOf, ROLES, EXPIRIES, CAN, REACHES } from './share.ts'
+import { attempt } from '../session/attempt.ts'
+import { wire } from '../session/store.ts'
+import { linkOf, ROLES, EXPIRIES, CAN, REACHES } from './share.ts'
 import { Choice } from '../ui/Choice.tsx'
 import './MakeLink.css'
 
@@ -12,13 +16,12 @@ export interface Made {
   expiresAt: string | null | undefined
 }
 
-export function MakeLink({
-  documentId,
-  onMade,
-}: {
+interface Props {
   documentId: string | null
   onMade: (made: Made) => void
-}) {
+}
+
+export function MakeLink({ documentId, onMade }: Props) {
   const [name, setName] = useState('')
   const [role, setRole] = useState<Role>('editor')
   const [everything, setEverything] = useState(documentId === null)
@@ -28,8 +31,8 @@ export function MakeLink({
   const all = everything || role === 'owner'
   const make = async () => {
     setBusy(true)
-    const issued = await attempt(() =>
-      issueToken({
+    const issued = await attempt(
+      wire.call('token:issue', {
         role,
         name: name.trim(),
         expiresIn,
@@ -46,13 +49,7 @@ export function MakeLink({
       })
   }
   return (
-    <form
-      className="make-link"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void make()
-      }}
-    >
+    <Form className="make-link" onSubmit={() => void make()}>
       <label className="of-name">
         Name
         <input
@@ -89,9 +86,9 @@ export function MakeLink({
         Whoever opens the link {CAN[role]}
         {all ? ', in all documents' : ''}.
       </p>
-      <button type="submit" className="button is-primary" disabled={busy || name.trim() === ''}>
+      <Button look="primary" type="submit" disabled={busy || name.trim() === ''}>
         Create link
-      </button>
-    </form>
+      </Button>
+    </Form>
   )
 }

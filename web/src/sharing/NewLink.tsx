@@ -1,4 +1,5 @@
 /** A link that was just made: it is shown once. */
+import { Button } from '../ui/Button.tsx'
 import type { Made } from './MakeLink.tsx'
 import { roleName, until, isLocal } from './share.ts'
 import { copyText } from '../ui/clipboard.ts'
@@ -20,9 +21,9 @@ export function NewLink({ made, onAnother }: { made: Made; onAnother: () => void
           value={link}
           onFocus={(event) => event.currentTarget.select()}
         />
-        <button type="button" className="button is-primary" onClick={() => void copyText(link)}>
+        <Button look="primary" onClick={() => void copyText(link)}>
           Copy
-        </button>
+        </Button>
       </div>
       <p className="warn-note" role="status">
         Copy it now; you won’t see it again. Anyone who opens it acts as {name}.
@@ -32,9 +33,7 @@ export function NewLink({ made, onAnother }: { made: Made; onAnother: () => void
           It opens on this computer only: this page is reached at {window.location.host}.
         </p>
       )}
-      <button type="button" className="button" onClick={onAnother}>
-        Create another link
-      </button>
+      <Button onClick={onAnother}>Create another link</Button>
     </div>
   )
 }

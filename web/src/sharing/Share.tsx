@@ -1,5 +1,6 @@
 /** Access of other people: for owners. */
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { lazyPart } from '../ui/lazyPart.tsx'
@@ -14,17 +15,10 @@ export function Share({ documentId }: { documentId: string | null }) {
   if (!able || !owner) return null
   return (
     <>
-      <button
-        type="button"
-        className="button share-open"
-        aria-haspopup="dialog"
-        onClick={() => setOpen(true)}
-      >
+      <Button className="share-open" aria-haspopup="dialog" onClick={() => setOpen(true)}>
         <Icon name="invite" /> <span>Share</span>
-      </button>
-      <Suspense fallback={null}>
-        {open && <ShareDialog documentId={documentId} onClose={() => setOpen(false)} />}
-      </Suspense>
+      </Button>
+      {open && <ShareDialog documentId={documentId} onClose={() => setOpen(false)} />}
     </>
   )
 }

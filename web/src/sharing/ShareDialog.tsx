@@ -2,36 +2,31 @@
 import { useEffect, useState } from 'react'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { Dialog } from '../ui/Dialog.tsx'
-import { toast } from '../ui/toasts.ts'
 import type { TokenLine } from '../wire/generated.ts'
+import { attempt } from '../session/attempt.ts'
+import { wire } from '../session/store.ts'
 import { NameQuestion } from '../session/NameForm.tsx'
 import { SharedWith } from './SharedWith.tsx'
-import {
-  attempt,
-  lastHere,
-  listTokens,
-  revokeToken,
-  roleName,
-  until,
-  whoHasAccess,
-} from './share.ts'
+import { lastHere, roleName, until, whoHasAccess } from './share.ts'
 import { type Made, MakeLink } from './MakeLink.tsx'
 import { NewLink } from './NewLink.tsx'
+import { RevokeAccess } from './RevokeAccess.tsx'
 import './ShareDialog.css'
 
-export function ShareDialog({
-  documentId,
-  onClose,
-}: {
+interface Props {
   documentId: string | null
   onClose: () => void
-}) {
+}
+
+export function ShareDialog({ documentId, onClose }: Props) {
   const [lines, setLines] = useState<TokenLine[] | null>(null)
   const [made, setMade] = useState<Made | null>(null)
   const peers = useOpenDocument((state) => state.peers)
   const here = new Set(documentId === null ? [] : peers.map(({ user }) => user))
   const load = () =>
-    void attempt(listTokens).then((all) => all && setLines(whoHasAccess(all, documentId)))
+    void attempt(wire.call('token:list', {})).then(
+      (all) => all && setLines(whoHasAccess(all.tokens, documentId)),
+    )
   useEffect(load, [documentId])
   const done = (link: Made) => {
     setMade(link)
@@ -72,13 +67,7 @@ interface HolderProps {
 }
 
 function Holder({ line, here, onGone }: HolderProps) {
-  const [sure, setSure] = useState(false)
   const { name, role, documentId, expiresAt, current } = line
-  const revoke = async () => {
-    if (!(await attempt(() => revokeToken(line.id)))) return
-    toast(`${name} has no access any more.`)
-    onGone()
-  }
   const facts = [
     roleName(role),
     role === 'guest'
@@ -98,31 +87,14 @@ function Holder({ line, here, onGone }: HolderProps) {
         </b>
         <span className="quiet">{facts.join(' · ')}</span>
       </div>
-      {!current && !sure && (
-        <button
-          type="button"
-          className="button is-danger"
-          aria-label={`Revoke the access of ${name}`}
-          onClick={() => setSure(true)}
-        >
-          Revoke
-        </button>
-      )}
-      {sure && (
-        <div className="are-you-sure" role="group" aria-label={`Revoke the access of ${name}?`}>
-          <span>Remove {name}’s access now?</span>
-          <button
-            type="button"
-            className="button is-danger"
-            autoFocus
-            onClick={() => void revoke()}
-          >
-            Revoke access
-          </button>
-          <button type="button" className="button" onClick={() => setSure(false)}>
-            Keep
-          </button>
-        </div>
+      {!current && (
+        <RevokeAccess
+          token={line}
+          label={`Revoke the access of ${name}`}
+          question={<>Remove {name}’s access now?</>}
+          done={`${name} has no access any more.`}
+          onGone={onGone}
+        />
       )}
     </li>
   )

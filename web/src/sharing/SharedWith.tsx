@@ -1,19 +1,13 @@
 /** People and groups who sign in and have a role in a document: gives, changes and takes it. */
 import { useEffect, useState } from 'react'
-import { useCapability } from '../session/store.ts'
+import { Form } from '../ui/Form.tsx'
+import { Button } from '../ui/Button.tsx'
+import { attempt } from '../session/attempt.ts'
+import { useCapability, useSession, wire } from '../session/store.ts'
 import { signInAddress } from '../session/identityProvider.ts'
 import { Choice } from '../ui/Choice.tsx'
 import type { DocumentRoleLine, LoginLine, Role } from '../wire/generated.ts'
-import {
-  attempt,
-  DOCUMENT_ROLES,
-  giveRole,
-  type GranteeKind,
-  granteeOf,
-  granteeOfLine,
-  listLogins,
-  listRoles,
-} from './share.ts'
+import { DOCUMENT_ROLES, type GranteeKind, granteeOf, granteeOfLine } from './share.ts'
 import { GivenRole } from './GivenRole.tsx'
 import './SharedWith.css'
 
@@ -30,11 +24,15 @@ export function SharedWith({ documentId }: { documentId: string }) {
   const [offered, setOffered] = useState(false)
   const load = () => {
     if (!isAble) return
-    void attempt(() => listRoles(documentId)).then((all) => all && setLines(all))
-    void attempt(listLogins).then((all) => all && setLogins(all))
+    void attempt(wire.call('document:roles', { documentId })).then(
+      (all) => all && setLines(all.roles),
+    )
+    void attempt(wire.call('token:list', {})).then((all) => all && setLogins(all.logins))
   }
-  useEffect(load, [documentId, isAble])
-  useEffect(() => void signInAddress().then((address) => setOffered(address !== null)), [])
+  // What could not be loaded without a connection is loaded with the next one.
+  const isOnline = useSession(({ link }) => link === 'online')
+  useEffect(load, [documentId, isAble, isOnline])
+  useEffect(() => void signInAddress().then((address) => setOffered(address !== null)), [isOnline])
   if (lines === null || (!offered && lines.length === 0)) return null
   return (
     <section className="access" aria-label="Shared with people who sign in">
@@ -54,15 +52,13 @@ export function SharedWith({ documentId }: { documentId: string }) {
   )
 }
 
-function GiveRole({
-  documentId,
-  logins,
-  onGiven,
-}: {
+interface Props {
   documentId: string
   logins: readonly LoginLine[]
   onGiven: () => void
-}) {
+}
+
+function GiveRole({ documentId, logins, onGiven }: Props) {
   const [kind, setKind] = useState<GranteeKind>('person')
   const [name, setName] = useState('')
   const [role, setRole] = useState<Role>('editor')
@@ -75,20 +71,14 @@ function GiveRole({
   const give = async () => {
     if (grantee === null) return
     setBusy(true)
-    const given = await attempt(() => giveRole(documentId, grantee, role))
+    const given = await attempt(wire.call('document:share', { documentId, role, ...grantee }))
     setBusy(false)
     if (!given) return
     setName('')
     onGiven()
   }
   return (
-    <form
-      className="give-role"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void give()
-      }}
-    >
+    <Form className="give-role" onSubmit={() => void give()}>
       <Choice label="Share with" value={kind} options={GRANTEES} onChoose={setKind} />
       <input
         className="field"
@@ -111,9 +101,9 @@ function GiveRole({
         onChoose={setRole}
         options={DOCUMENT_ROLES}
       />
-      <button type="submit" className="button" disabled={busy || grantee === null}>
+      <Button type="submit" disabled={busy || grantee === null}>
         Share
-      </button>
-    </form>
+      </Button>
+    </Form>
   )
 }

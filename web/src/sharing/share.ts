@@ -1,12 +1,8 @@
-/** Access of other people: requests of owners to the server, and their wording. */
-import { wire } from '../session/store.ts'
+/** Access of other people in words, and the people whom an owner means. */
 import { timeAgo } from '../ui/timeFormat.ts'
-import { toast } from '../ui/toasts.ts'
-import { CallError } from '../wire/socket.ts'
 import type {
   DocumentRoleLine,
   IssuedToken,
-  IssueToken,
   LoginLine,
   Role,
   TokenLine,
@@ -18,6 +14,7 @@ export const CAN: Record<Role, string> = {
   owner: 'has full access and can invite or remove people',
   editor: 'can write, ask the AI and decide about changes',
   reviewer: 'can read and decide about changes, but not write',
+  suggester: 'can read, comment and suggest changes',
   viewer: 'can read',
   guest: 'can open the documents that were shared with them',
 }
@@ -27,6 +24,7 @@ export const YOU_CAN: Record<Role, string> = {
   owner: 'You have full access and can invite or remove people.',
   editor: `You ${CAN.editor}.`,
   reviewer: `You ${CAN.reviewer}.`,
+  suggester: `You ${CAN.suggester}.`,
   viewer: `You ${CAN.viewer}.`,
   guest: 'You can open the documents that were shared with you.',
 }
@@ -34,6 +32,7 @@ export const YOU_CAN: Record<Role, string> = {
 export const ROLES: readonly (readonly [Role, string])[] = [
   ['editor', 'Editor'],
   ['reviewer', 'Reviewer'],
+  ['suggester', 'Suggester'],
   ['viewer', 'Viewer'],
   ['owner', 'Owner'],
 ]
@@ -103,15 +102,6 @@ export function until(at: string | null | undefined, now: number): string {
   return `until ${soon ? date.toLocaleString([], { weekday: 'short', hour: 'numeric', minute: '2-digit' }) : date.toLocaleDateString([], { day: 'numeric', month: 'short', year: 'numeric' })}`
 }
 
-export const issueToken = (wish: IssueToken): Promise<IssuedToken> => wire.call('token:issue', wish)
-
-export const listTokens = async (): Promise<TokenLine[]> =>
-  (await wire.call('token:list', {})).tokens
-
-/** Everybody who has signed in with the identity provider. */
-export const listLogins = async (): Promise<LoginLine[]> =>
-  (await wire.call('token:list', {})).logins
-
 /** The person or group to whom a role is given. */
 export type Grantee = { login: string } | { email: string } | { group: string }
 
@@ -151,28 +141,3 @@ export function granteeWords({ name, email, group, login }: DocumentRoleLine): {
     return { title: name ?? email, facts: name == null ? 'Has not signed in yet' : email }
   return { title: name ?? login ?? '', facts: 'Person' }
 }
-
-export const listRoles = async (documentId: string): Promise<DocumentRoleLine[]> =>
-  (await wire.call('document:roles', { documentId })).roles
-
-export const giveRole = (
-  documentId: string,
-  grantee: Grantee,
-  role: Role,
-): Promise<DocumentRoleLine> => wire.call('document:share', { documentId, role, ...grantee })
-
-export const takeRole = (documentId: string, grantee: Grantee): Promise<object> =>
-  wire.call('document:unshare', { documentId, ...grantee })
-
-/** Returns the result of a call; undefined if the server refused, which is said. */
-export async function attempt<T>(call: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await call()
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    toast(error.message)
-    return undefined
-  }
-}
-
-export const revokeToken = (id: string): Promise<object> => wire.call('token:revoke', { id })

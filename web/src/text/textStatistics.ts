@@ -25,11 +25,6 @@ export function wordsOf(doc: Text): number {
   return words
 }
 
-/** Minutes of reading at 230 words a minute, at least one. */
-export function readingMinutes(words: number): number {
-  return Math.max(1, Math.round(words / 230))
-}
-
 export interface Heading {
   level: number
   text: string

@@ -1,7 +1,7 @@
 /** The platform's own dialog: it traps focus, closes on Esc and makes the rest inert. */
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
-import { Icon } from './icons.tsx'
+import { IconButton } from './Button.tsx'
 import { topDialog } from './dialogStack.ts'
 import './Dialog.css'
 
@@ -40,9 +40,7 @@ export function Dialog({ title, onClose, children, foot, className }: Props) {
     >
       <div className="dialog-head">
         <h2 id={id}>{title}</h2>
-        <button type="button" className="icon-button" aria-label="Close" onClick={onClose}>
-          <Icon name="cross" />
-        </button>
+        <IconButton label="Close" name="cross" onClick={onClose} />
       </div>
       {children}
       {foot && <div className="dialog-foot">{foot}</div>}

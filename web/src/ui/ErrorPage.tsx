@@ -1,5 +1,6 @@
 /** A whole page that says what went wrong and what helps. */
 import type { ReactNode } from 'react'
+import { Button } from './Button.tsx'
 import './ErrorPage.css'
 
 interface Props {
@@ -14,9 +15,9 @@ export function ErrorPage({ title, children, action }: Props) {
       <h2>{title}</h2>
       <p>{children}</p>
       {action && (
-        <button type="button" className="button is-primary" onClick={action.run}>
+        <Button look="primary" onClick={action.run}>
           {action.label}
-        </button>
+        </Button>
       )}
     </div>
   )

@@ -3,6 +3,7 @@
  * button.
  */
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { Button } from './Button.tsx'
 import { Icon, type IconName } from './icons.tsx'
 import './Menu.css'
 
@@ -32,12 +33,10 @@ export function Menu({ label, items }: Props) {
     if (!open) return
     const leave = (event: Event) =>
       event.target instanceof Node && !box.current?.contains(event.target) && setOpen(false)
-    document.addEventListener('pointerdown', leave)
-    document.addEventListener('focusin', leave)
-    return () => {
-      document.removeEventListener('pointerdown', leave)
-      document.removeEventListener('focusin', leave)
-    }
+    const listening = new AbortController()
+    document.addEventListener('pointerdown', leave, { signal: listening.signal })
+    document.addEventListener('focusin', leave, { signal: listening.signal })
+    return () => listening.abort()
   }, [open])
   const close = () => {
     setOpen(false)
@@ -53,16 +52,15 @@ export function Menu({ label, items }: Props) {
   }
   return (
     <div className="menu" ref={box}>
-      <button
-        type="button"
-        className="button is-quiet"
+      <Button
+        look="quiet"
         aria-haspopup="menu"
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}
       >
         <Icon name="more" /> <span>{label}</span>
-      </button>
+      </Button>
       {open && (
         <div className="menu-items" role="menu" id={id} aria-label={label} onKeyDown={press}>
           {items.map(({ label: name, icon, run, isOn }) => (

@@ -31,7 +31,7 @@ const decides = ({ target }: Event): boolean =>
   target instanceof Element && target.closest('[data-decides]') !== null
 
 /** Watches the whole page; `refused` is called for each press that is not passed on. */
-export function watchDoubleClicks(page: Document, refused: () => void): () => void {
+export function watchDoubleClicks(page: Document, refused: () => void): void {
   let before: Press | null = null
   const stop = (event: Event) => {
     event.preventDefault()
@@ -51,10 +51,6 @@ export function watchDoubleClicks(page: Document, refused: () => void): () => vo
   }
   page.addEventListener('click', click, true)
   page.addEventListener('keydown', key, true)
-  return () => {
-    page.removeEventListener('click', click, true)
-    page.removeEventListener('keydown', key, true)
-  }
 }
 
 export const noteDoubleClick = (): void =>

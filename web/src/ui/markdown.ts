@@ -12,24 +12,9 @@ export type MarkdownNode =
   | { kind: Holder; inside: MarkdownNode[] }
 
 /** Elements that hold others. */
-type Holder =
-  | 'p'
-  | 'ul'
-  | 'ol'
-  | 'li'
-  | 'blockquote'
-  | 'em'
-  | 'strong'
-  | 'del'
-  | 'h3'
-  | 'h4'
-  | 'h5'
-  | 'table'
-  | 'tr'
-  | 'th'
-  | 'td'
+type Holder = (typeof BLOCKS)[keyof typeof BLOCKS] | 'th' | 'td'
 
-const BLOCKS: Record<string, Holder> = {
+const BLOCKS = {
   Paragraph: 'p',
   BulletList: 'ul',
   OrderedList: 'ol',
@@ -49,7 +34,9 @@ const BLOCKS: Record<string, Holder> = {
   ATXHeading6: 'h5',
   SetextHeading1: 'h3',
   SetextHeading2: 'h4',
-}
+} as const
+const isBlock = (name: string): name is keyof typeof BLOCKS => Object.hasOwn(BLOCKS, name)
+
 /** Marks that say how the words beside them are meant. */
 const MARKS = new Set([
   'HeaderMark',
@@ -101,8 +88,7 @@ function inside(node: SyntaxNode, source: string): MarkdownNode[] {
 
 function one(node: SyntaxNode, source: string): MarkdownNode[] {
   const text = source.slice(node.from, node.to)
-  const block = BLOCKS[node.name]
-  if (block) return [{ kind: block, inside: inside(node, source) }]
+  if (isBlock(node.name)) return [{ kind: BLOCKS[node.name], inside: inside(node, source) }]
   if (MARKS.has(node.name)) return []
   switch (node.name) {
     case 'TableCell':

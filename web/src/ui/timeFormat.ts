@@ -38,3 +38,8 @@ export function timeLeft(ms: number): string {
 export function plural(count: number, noun: string, several = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : several}`
 }
+
+/** "numbers, names or links" */
+export function listed(words: readonly string[], last: 'and' | 'or'): string {
+  return [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(` ${last} `)
+}

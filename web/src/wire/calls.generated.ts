@@ -10,12 +10,18 @@ import type {
   ClaudeResponse,
   ClaudeStream,
   ClearTranscript,
+  CommentChanged,
+  CommentUnread,
   CompareVersions,
   Comparison,
+  CreateComment,
   CreateDocument,
   CreatedDocument,
   Decided,
   DecisionResults,
+  DeferHunk,
+  DeferredHunks,
+  DeleteComment,
   DeletePerson,
   DocumentChanged,
   DocumentCreated,
@@ -25,6 +31,7 @@ import type {
   DocumentRoleList,
   DocumentSettings,
   DocumentUpdates,
+  EditComment,
   EmptyTrash,
   EndedRequests,
   FileList,
@@ -32,6 +39,7 @@ import type {
   ForkTranscript,
   IssueToken,
   IssuedToken,
+  ListComments,
   ListDocuments,
   ListFiles,
   ListPendingApprovals,
@@ -48,6 +56,7 @@ import type {
   OpenDocument,
   Opened,
   PendingRequests,
+  PeopleToMention,
   PersonDeletion,
   PersonPreview,
   PresenceChanges,
@@ -58,11 +67,14 @@ import type {
   ReadHistory,
   ReadProvenance,
   ReadSpending,
+  ReadThreads,
   ReadTranscript,
   ReadVersion,
   RenameDocument,
   ReopenRequest,
+  ReplyToComment,
   RequestState,
+  ResolveThread,
   RestoreVersion,
   Resync,
   RevokeRule,
@@ -82,7 +94,10 @@ import type {
   SplitRequest,
   StopRun,
   StoredSizes,
+  SuggestionAnswer,
   TextOfVersion,
+  ThreadAnswer,
+  ThreadList,
   TieToken,
   TokenList,
   Told,
@@ -95,6 +110,7 @@ import type {
   Trash,
   UndoRequest,
   UnshareDocument,
+  UpdateSuggestion,
   VersionPage,
   WorkInProgress,
 } from './generated.ts'
@@ -113,7 +129,7 @@ export interface Calls {
   'document:delete': [NameDocument, object]
   /** Deleted documents that can be recovered, last deleted first. */
   'trash:list': [object, Trash]
-  /** Remove a document from the trash. */
+  /** Remove a document from the trash; the event without one removes all. */
   'trash:empty': [EmptyTrash, object]
   /** Recover a deleted document. */
   'trash:recover': [NameDocument, object]
@@ -139,6 +155,24 @@ export interface Calls {
   'document:restore': [RestoreVersion, NewVersion]
   /** Who wrote what. */
   'document:provenance': [ReadProvenance, Provenance]
+  /** Threads of comments in a document, newest first. */
+  'comment:list': [ListComments, ThreadList]
+  /** Begin a thread on a passage, on a change, or on the whole document. */
+  'comment:create': [CreateComment, ThreadAnswer]
+  /** Note that you have read threads, or all. */
+  'comment:read': [ReadThreads, object]
+  /** People whom a comment can mention. */
+  'comment:people': [NameDocument, PeopleToMention]
+  /** Answer in a thread. */
+  'comment:reply': [ReplyToComment, ThreadAnswer]
+  /** Resolve a thread, or reopen it. */
+  'comment:resolve': [ResolveThread, ThreadAnswer]
+  /** Change the text of your comment. */
+  'comment:edit': [EditComment, ThreadAnswer]
+  /** Delete your comment; an owner deletes any. */
+  'comment:delete': [DeleteComment, ThreadAnswer]
+  /** Suggest changes of a document, in place of your open ones. */
+  'suggestion:update': [UpdateSuggestion, SuggestionAnswer]
   /** Roles that people and groups were given in the document, oldest first. */
   'document:roles': [NameDocument, DocumentRoleList]
   /** Give a person or a group a role in the document, or another one. */
@@ -161,6 +195,10 @@ export interface Calls {
   'approval:focus': [FocusRequest, RequestState]
   /** Split a change of several parts into one change for each part. */
   'approval:split': [SplitRequest, Decided]
+  /** Put a change at the end of your own list, or back; for you only. */
+  'approval:defer': [DeferHunk, RequestState]
+  /** Open changes of a document at the end of your own list. */
+  'approval:deferred': [NameDocument, DeferredHunks]
   /** Give people more time. */
   'approval:extend': [NameRequest, RequestState]
   /** Undo what was accepted, or put back the file that a call has written. */
@@ -225,6 +263,8 @@ export interface ServerEvents {
   'document:updates': DocumentUpdates
   'updates': ShortUpdates
   'document:changed': DocumentChanged
+  'comment:changed': CommentChanged
+  'comment:unread': CommentUnread
   'document:file': DocumentFile
   'presence:peers': PresencePeers
   'presence:changes': PresenceChanges

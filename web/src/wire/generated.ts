@@ -1,4 +1,4 @@
-// Written from crates/protocol/src by `COPYDESK_BLESS=1 cargo test --lib typescript`; do not edit.
+// Written from crates/protocol/src by `COPYDESK_BLESS=1 cargo test -p copydesk-protocol`; do not edit.
 
 export type DecisionKind = "approve" | "reject" | "edit" | "respond";
 
@@ -12,7 +12,7 @@ export type SessionEndCode = "token_revoked" | "token_expired" | "token_changed"
 
 export type HistoryAct = "typed" | "accepted" | "taken_back" | "restored";
 
-export type SpanKind = "person" | "ai" | "import" | "beginning";
+export type SpanKind = "person" | "ai" | "import" | "suggestion" | "beginning";
 
 export type UpdateType = "none" | "full" | "partial";
 
@@ -32,7 +32,7 @@ export type PersonState = "stored" | "deleting" | "deleted";
 
 export type PrivateDocuments = "keep" | "delete";
 
-export type Role = "owner" | "editor" | "reviewer" | "viewer" | "guest";
+export type Role = "owner" | "editor" | "reviewer" | "suggester" | "viewer" | "guest";
 
 export type RequestStatus = "streaming" | "pending" | "approved" | "rejected" | "partly" | "expired" | "cancelled" | "failed";
 
@@ -40,13 +40,48 @@ export type HunkStatus = "streaming" | "pending" | "conflict" | "obsolete" | "ac
 
 export type HunkKind = "correction" | "rewrite" | "moved";
 
+export type MarkKind = "number" | "date" | "unit" | "name" | "negation" | "modality" | "quantity" | "comparison" | "order" | "quote" | "link" | "code";
+
+export type Mark = { 
+/**
+ * Kind of the meaning that changed.
+ */
+kind: MarkKind, 
+/**
+ * Words before the change; empty if nothing of the kind stood there.
+ */
+was: string, 
+/**
+ * Words after the change; empty if nothing of the kind stands there.
+ */
+now: string, };
+
 export type HunkChoice = "accept" | "reject";
 
 export type ApprovalSwitch = "on" | "off";
 
 export type DecisionPolicy = "any" | "not_requester" | "two" | "owner";
 
-export type RequestSource = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy" | "mcp" | "messages_api" | "rest" | "desk" | "import" | "";
+export type ToolPolicy = { 
+/**
+ * Only requests of this tool; missing: every tool.
+ */
+tool?: string, 
+/**
+ * Only requests that delete and insert more than this many UTF-16 code units together;
+ * missing: every size.
+ */
+over?: number, 
+/**
+ * Only changes that alter one of these kinds of facts, each on its own; missing: all changes.
+ */
+marks?: Array<MarkKind>, 
+/**
+ * Policy that says who may decide them.
+ */
+policy: DecisionPolicy, };
+
+export type RequestSource = "sdk" | "bypassPermissions" | "toolApproval" | "mcpProxy" | "mcp" | "messages_api" | "rest" | "desk" | "import" | "person" | "";
 
 export type UnaskedReason = "bypass" | "approvals_off";
 
@@ -76,7 +111,7 @@ protocol?: number,
 sessionId?: string, 
 /**
  * Additions to the protocol that the client understands: [`PEER_CHANGES`],
- * [`SHORT_UPDATES`] and [`HUNK_CHANGES`]. Others are ignored.
+ * [`SHORT_UPDATES`], [`HUNK_CHANGES`] and [`COMMENTS`]. Others are ignored.
  */
 capabilities: Array<string>, };
 
@@ -503,7 +538,12 @@ force?: boolean,
 /**
  * Words that will be overwritten, as the person saw them.
  */
-seen?: string, };
+seen?: string, 
+/**
+ * `hash` of the change as the person saw it. If all that is named has one, other changes of
+ * the request may have other words by now.
+ */
+hash?: string, };
 
 export type ToolApprovalBatch = { 
 /**
@@ -714,6 +754,36 @@ id: string,
  */
 login: string, };
 
+export type DeferHunk = { 
+/**
+ * Request that the change belongs to.
+ */
+request_id: string, 
+/**
+ * Change that goes to the end of your own list, or back.
+ */
+hunk_id: string, 
+/**
+ * `true`: to the end of the list; `false`: back to its place.
+ */
+on: boolean, };
+
+export type DeferredHunks = { 
+/**
+ * The changes.
+ */
+hunks: Array<DeferredHunk>, };
+
+export type DeferredHunk = { 
+/**
+ * Request that the change belongs to.
+ */
+request_id: string, 
+/**
+ * The change.
+ */
+hunk_id: string, };
+
 export type DocumentList = { 
 /**
  * Documents of this page.
@@ -788,7 +858,12 @@ max_units?: number,
  * Only requests of this person, by their user; with an approval: the `author` of the request.
  * Missing: of everybody.
  */
-author?: string, };
+author?: string, 
+/**
+ * `true`: only changes without marks, which keep the meaning; not for tools that change no
+ * document.
+ */
+unmarked?: boolean, };
 
 export type Rule = { 
 /**
@@ -887,7 +962,11 @@ over?: number,
 /**
  * Only what this person asks, by their user, who holds a token; missing: what anybody asks.
  */
-author?: string, };
+author?: string, 
+/**
+ * With `allow` in a document, `true`: only changes without marks, which keep the meaning.
+ */
+unmarked?: boolean, };
 
 export type RuleAdded = { 
 /**
@@ -910,21 +989,6 @@ documentId: string,
  * Rules now in force, oldest first.
  */
 rules: Array<Rule>, };
-
-export type ToolPolicy = { 
-/**
- * Only requests of this tool; missing: every tool.
- */
-tool?: string, 
-/**
- * Only requests that delete and insert more than this many UTF-16 code units together;
- * missing: every size.
- */
-over?: number, 
-/**
- * Policy that says who may decide them.
- */
-policy: DecisionPolicy, };
 
 export type WireError = { 
 /**
@@ -1081,7 +1145,12 @@ waiting: number,
 /**
  * Number of them that the person may decide and has not approved yet.
  */
-waitingForYou: number, };
+waitingForYou: number, 
+/**
+ * Number of threads, resolved ones apart, with a comment that mentions the person and that
+ * they have not read.
+ */
+mentions: number, };
 
 export type Trash = { 
 /**
@@ -1209,6 +1278,11 @@ peerCount?: number,
  * `short-updates`; it holds for this connection until the document is closed.
  */
 shortId?: number, 
+/**
+ * Threads of comments that are not resolved, oldest first, for clients that name the
+ * capability `comments`; the positions are of the newest version.
+ */
+threads?: Array<CommentThread>, 
 /**
  * Identifier of this connection in `peers`.
  */
@@ -1429,6 +1503,15 @@ reasonCode?: HunkReasonCode,
  */
 explanation?: string, 
 /**
+ * Hash of its identifier and its words, for a decision that names it; only of hunks that a
+ * person suggests or has imported.
+ */
+hash?: string, 
+/**
+ * `true`: the person who suggests it is writing in it, and it cannot be decided yet.
+ */
+writing?: boolean, 
+/**
  * Kind of the change, if it is known.
  */
 kind?: HunkKind, 
@@ -1438,13 +1521,35 @@ kind?: HunkKind,
  */
 group?: number, 
 /**
+ * Facts that the change alters, in the order of the text; missing: it keeps the meaning.
+ */
+marks?: Array<Mark>, 
+/**
  * Decision on the hunk.
  */
 decided?: HunkDecided, 
 /**
  * Votes that count, where one person is not enough; missing: there are none.
  */
-votes?: Array<HunkVote>, };
+votes?: Array<HunkVote>, 
+/**
+ * All policies for the hunk, from the mildest to the strictest.
+ */
+policies?: Array<DecisionPolicy>, 
+/**
+ * Votes for the hunk.
+ */
+approvals?: Approvals, };
+
+export type HunkRequired = { 
+/**
+ * All policies for the hunk, from the mildest to the strictest.
+ */
+policies?: Array<DecisionPolicy>, 
+/**
+ * Votes for the hunk.
+ */
+approvals?: Approvals, };
 
 export type Part = { 
 /**
@@ -1671,6 +1776,11 @@ default_to_no: boolean,
  */
 source: RequestSource, 
 /**
+ * Revision of a person's suggestion, which rises with each update and each decision; missing
+ * for other requests, and for a suggestion that was reopened after its end.
+ */
+revision?: number, 
+/**
  * Person who resolved the request.
  */
 by: Person | null, 
@@ -1781,6 +1891,11 @@ focused_by: Array<Person>,
  */
 preview_hash: string, 
 /**
+ * Revision of a person's suggestion, which rises with each update and each decision; missing
+ * for other requests, and for a suggestion that was reopened after its end.
+ */
+revision?: number, 
+/**
  * Policies that apply now; missing while there is no request.
  */
 policies?: Array<DecisionPolicy>, 
@@ -1872,7 +1987,15 @@ feedback?: string,
 /**
  * All votes that count, where one person is not enough; missing: there are none.
  */
-votes?: Array<HunkVote>, };
+votes?: Array<HunkVote>, 
+/**
+ * All policies for the hunk, from the mildest to the strictest.
+ */
+policies?: Array<DecisionPolicy>, 
+/**
+ * Votes for the hunk.
+ */
+approvals?: Approvals, };
 
 export type ToolApprovalResolved = { 
 /**
@@ -1907,6 +2030,11 @@ feedback: string | null,
  * State of every hunk.
  */
 hunks: Array<HunkState>, 
+/**
+ * Revision of a person's suggestion, which rises with each update and each decision; missing
+ * for other requests, and for a suggestion that was reopened after its end.
+ */
+revision?: number, 
 /**
  * Report that the model was given.
  */
@@ -2227,13 +2355,390 @@ message: string,
  */
 at: string, };
 
+export type ThreadStatus = "open" | "resolved" | "orphaned";
+
+export type ListComments = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * Only threads with this status.
+ */
+status?: ThreadStatus, 
+/**
+ * Only threads that were begun before this one.
+ */
+before?: string, 
+/**
+ * At most this many, 1 to 1,000; 100 if missing. A long page may have fewer.
+ */
+limit?: number, };
+
+export type CreateComment = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * Version that the positions are of; missing: the newest.
+ */
+version?: number, 
+/**
+ * First UTF-16 code unit of the passage.
+ */
+from?: number, 
+/**
+ * Code unit after the last one.
+ */
+to?: number, 
+/**
+ * Request that the thread is about.
+ */
+request_id?: string, 
+/**
+ * Hunk of that request; missing: the request as a whole.
+ */
+hunk_id?: string, 
+/**
+ * First comment, 1 to 10,000 characters.
+ */
+text: string, 
+/**
+ * Ids of users whom it mentions, and `ai`: the AI is asked, and answers in the thread.
+ */
+mentions?: Array<string>, 
+/**
+ * Way in which the changes of that answer are approved; missing: as in `askClaudeCode`.
+ */
+permission_mode?: PermissionMode, 
+/**
+ * Model that answers; missing: the default one.
+ */
+model?: string, };
+
+export type ReplyToComment = { 
+/**
+ * The thread.
+ */
+threadId: string, 
+/**
+ * Text of the answer, 1 to 10,000 characters.
+ */
+text: string, 
+/**
+ * Ids of users whom it mentions, and `ai`: the AI is asked, and answers in the thread.
+ */
+mentions?: Array<string>, 
+/**
+ * Way in which the changes of that answer are approved; missing: as in `askClaudeCode`.
+ */
+permission_mode?: PermissionMode, 
+/**
+ * Model that answers; missing: the default one.
+ */
+model?: string, };
+
+export type EditComment = { 
+/**
+ * The comment.
+ */
+commentId: string, 
+/**
+ * Its thread, if the address names one.
+ */
+threadId?: string, 
+/**
+ * New text, 1 to 10,000 characters.
+ */
+text: string, };
+
+export type DeleteComment = { 
+/**
+ * The comment.
+ */
+commentId: string, 
+/**
+ * Its thread, if the address names one.
+ */
+threadId?: string, };
+
+export type ResolveThread = { 
+/**
+ * The thread.
+ */
+threadId: string, 
+/**
+ * `true` to end the discussion, `false` to reopen it.
+ */
+resolved: boolean, };
+
+export type ReadThreads = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * Threads that were read; missing: all.
+ */
+threadIds?: Array<string>, };
+
+export type CommentThread = { 
+/**
+ * Identifier of the thread.
+ */
+id: string, 
+/**
+ * Document that it is in.
+ */
+documentId: string, 
+/**
+ * Passage; of an orphaned thread the place where its words were, with `to` equal to `from`.
+ * `null`: the whole document, or a whole request.
+ */
+anchor: Range | null, 
+/**
+ * Words of the passage when the thread was begun, at most 1,000 UTF-16 code units.
+ */
+quote: string, 
+/**
+ * Status: `open`, `resolved` or `orphaned`.
+ */
+status: ThreadStatus, 
+/**
+ * Request that the thread is about.
+ */
+request_id?: string, 
+/**
+ * Hunk of that request.
+ */
+hunk_id?: string, 
+/**
+ * Run of the AI: the newest one that answers a comment here, or else the one that wrote the
+ * first comment or made that request.
+ */
+requestId?: string, 
+/**
+ * Comments in the order in which they were written. If all are deleted, the thread is gone.
+ */
+comments: Array<Comment>, 
+/**
+ * Person who resolved the thread.
+ */
+resolvedBy?: Person, 
+/**
+ * Time at which it was resolved, in RFC 3339.
+ */
+resolvedAt?: string, };
+
+export type Comment = { 
+/**
+ * Identifier of the comment.
+ */
+id: string, 
+/**
+ * Person who wrote it, or who imported the file that it came with, or the AI.
+ */
+author: CommentAuthor, 
+/**
+ * Author whom that file names; that person has no account here.
+ */
+claimedAuthor?: ClaimedAuthor, 
+/**
+ * Person who asked the AI for a comment that it wrote.
+ */
+askedBy?: Person, 
+/**
+ * Run that answers this comment of a person, or that wrote this comment of the AI.
+ */
+requestId?: string, 
+/**
+ * `true` as long as that answer is to come.
+ */
+waiting?: boolean, 
+/**
+ * Requests that the answer to this comment has made in the document, oldest first.
+ */
+proposals?: Array<ThreadProposal>, 
+/**
+ * Code of the reason why the AI gives no answer here, or only a part of one.
+ */
+reasonCode?: string, 
+/**
+ * Text; empty if it is deleted.
+ */
+text: string, 
+/**
+ * Time of writing, in RFC 3339.
+ */
+at: string, 
+/**
+ * Time of the last edit, in RFC 3339.
+ */
+editedAt?: string, 
+/**
+ * `true` if the text was deleted.
+ */
+deleted?: boolean, 
+/**
+ * Ids of users whom it mentions, and `ai`.
+ */
+mentions: Array<string>, };
+
+export type CommentAuthor = { 
+/**
+ * Identifier of the person; `ai` for the AI.
+ */
+id: string, 
+/**
+ * Name that others see.
+ */
+name: string, 
+/**
+ * `true` for the AI.
+ */
+ai?: boolean, };
+
+export type ThreadProposal = { 
+/**
+ * The request.
+ */
+request_id: string, 
+/**
+ * Its status.
+ */
+status: RequestStatus, 
+/**
+ * Number of its changes that were accepted.
+ */
+accepted: number, 
+/**
+ * Number of its changes.
+ */
+of: number, };
+
+export type ThreadList = { 
+/**
+ * Version that the positions are of.
+ */
+version: number, 
+/**
+ * Threads of this part.
+ */
+threads: Array<CommentThread>, 
+/**
+ * `true` if there are older threads.
+ */
+more: boolean, 
+/**
+ * Those of `threads` with comments of others that the caller has not read.
+ */
+unread: Array<string>, };
+
+export type PeopleToMention = { 
+/**
+ * People who may read the document or have commented on it, by name, at most 1,000.
+ */
+people: Array<Person>, };
+
+export type ThreadAnswer = { 
+/**
+ * Version that the positions are of.
+ */
+version: number, 
+/**
+ * Thread as it is now.
+ */
+thread: CommentThread, };
+
+export type CommentChanged = { 
+/**
+ * Document that the thread is in.
+ */
+documentId: string, 
+/**
+ * Version that the positions are of.
+ */
+version: number, 
+/**
+ * Thread as it is now.
+ */
+thread: CommentThread, };
+
+export type CommentUnread = { 
+/**
+ * The document.
+ */
+documentId: string, 
+/**
+ * Number of threads, resolved ones apart, with a comment that mentions the person and that
+ * they have not read.
+ */
+mentions: number, 
+/**
+ * Threads that the person has just read on one of their devices.
+ */
+read: Array<ReadThread>, };
+
+export type ReadThread = { 
+/**
+ * The thread.
+ */
+id: string, 
+/**
+ * Number of comments that it had then.
+ */
+comments: number, };
+
+export type UpdateSuggestion = { 
+/**
+ * Document that the person suggests to change.
+ */
+documentId: string, 
+/**
+ * Version that `changes` start from.
+ */
+version: number, 
+/**
+ * Revision of the person's newest suggestion that `changes` take the place of; 0: there is
+ * none that can still be decided.
+ */
+revision: number, 
+/**
+ * `ChangeSet.toJSON()` of `@codemirror/state`: from the document at `version` to the document
+ * as the person suggests it. Without a change, the open hunks are withdrawn.
+ */
+changes: unknown, };
+
+export type SuggestionAnswer = { 
+/**
+ * Request that holds the suggestion; `null`: there was nothing to withdraw.
+ */
+request_id: string | null, 
+/**
+ * Revision of the suggestion now.
+ */
+revision: number, 
+/**
+ * Version that the positions of the hunks are of.
+ */
+version: number, 
+/**
+ * All open hunks of the suggestion, in the order of the text.
+ */
+hunks: Array<Hunk>, 
+/**
+ * Hash of everything shown, as in the request.
+ */
+preview_hash: string, };
+
 export type ShareDocument = { 
 /**
  * The document.
  */
 documentId: string, 
 /**
- * Role in the document: `editor`, `reviewer` or `viewer`.
+ * Role in the document: `editor`, `reviewer`, `suggester` or `viewer`.
  */
 role: Role, 
 /**
@@ -2282,7 +2787,7 @@ email: string | null,
  */
 group: string | null, 
 /**
- * Name of the person; `null` for a group, and for an address that nobody has signed in with.
+ * Name of the person; `null` for a group, and for an address that no one has signed in with.
  */
 name: string | null, 
 /**
@@ -2417,7 +2922,7 @@ document: CreatedDocument,
  */
 requests: Array<ToolApprovalRequest>, 
 /**
- * What was left out and decided.
+ * Things that were left out, and decisions of the reader.
  */
 report: ImportReport, };
 
@@ -2427,7 +2932,7 @@ export type ConvertedHtml = {
  */
 markdown: string, 
 /**
- * What was left out and decided.
+ * Things that were left out, and decisions of the reader.
  */
 report: ImportReport, };
 
@@ -2752,7 +3257,11 @@ decisions: number,
 /**
  * Rules that name the person.
  */
-rules: number, };
+rules: number, 
+/**
+ * Threads of comments that name the person.
+ */
+threads: number, };
 
 export type KeptRecords = { 
 /**
@@ -2953,15 +3462,16 @@ author: Person,
  */
 claimedAuthor?: string, 
 /**
- * With `ai` and `import`: the request that it came from.
+ * With `ai`, `import` and `suggestion`: the request that it came from.
  */
 request?: string, 
 /**
- * With `ai` and `import`: the hunk that it came from, if known.
+ * With `ai`, `import` and `suggestion`: the hunk that it came from, if known.
  */
 hunk?: string, 
 /**
- * With `ai` and `import`: the person who accepted it; missing: approvals were off.
+ * With `ai`, `import` and `suggestion`: the person who accepted it; missing: approvals were
+ * off.
  */
 approver?: Person, 
 /**
@@ -2972,6 +3482,10 @@ rule?: RuleCredit,
  * `true`: a person replaced the proposed words before they were accepted.
  */
 edited?: boolean, 
+/**
+ * Threads of comments about the change that it came from, oldest first, at most ten.
+ */
+threads?: Array<string>, 
 /**
  * Time at which it came into the text, in RFC 3339; typing is dated to the minute.
  */

@@ -4,7 +4,7 @@ export interface ToolFacts {
   name: string
   title: string
   ruleTitle: string
-  effect: 'safe' | 'reads' | 'proposes' | 'changes_file' | 'acts' | 'plans' | 'creates'
+  effect: 'safe' | 'reads' | 'comments' | 'proposes' | 'changes_file' | 'acts' | 'plans' | 'creates'
   scope: 'document' | 'conversation' | 'workspace'
   reads: 'nothing' | 'of_document' | 'of_file' | 'of_many_files'
   repeats: string | null
@@ -30,5 +30,6 @@ export const TOOLS: readonly ToolFacts[] = [
   {"name":"Edit","title":"Edit","ruleTitle":"Edit a file","effect":"changes_file","scope":"workspace","reads":"nothing","repeats":null,"substitutes":false},
   {"name":"MultiEdit","title":"Several edits","ruleTitle":"Several edits of a file","effect":"changes_file","scope":"workspace","reads":"nothing","repeats":"Edit","substitutes":false},
   {"name":"ExitPlanMode","title":"Plan","ruleTitle":"Plan","effect":"plans","scope":"conversation","reads":"nothing","repeats":null,"substitutes":false},
+  {"name":"add_comment","title":"Comment","ruleTitle":"Write a comment","effect":"comments","scope":"document","reads":"of_document","repeats":null,"substitutes":false},
   {"name":"Bash","title":"Run a command","ruleTitle":"Run a command","effect":"acts","scope":"workspace","reads":"nothing","repeats":null,"substitutes":false},
 ]

@@ -75,11 +75,6 @@ export class Wire {
     return () => this.socket.off(event as string, listener as Listener)
   }
 
-  onConnect(listener: () => void): () => void {
-    this.socket.on('connect', listener)
-    return () => this.socket.off('connect', listener)
-  }
-
   /**
    * `byServer` is set when the server ended the connection on purpose: then nobody connects again
    * by themselves.

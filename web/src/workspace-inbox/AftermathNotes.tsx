@@ -1,12 +1,12 @@
 /** Notes on the effects of a decided request. */
-import type { Props } from './ResolvedCard.tsx'
+import type { CardProps } from './cardProps.ts'
 import { useInbox } from './state/store.ts'
 import { undoneWords, againWords } from './state/wording.ts'
 import { goTo } from './state/bin.ts'
 import './AftermathNotes.css'
 
 /** Its relation to other requests, and the person who took back its effects. */
-export function AftermathNotes({ request, scope }: Props) {
+export function AftermathNotes({ request, scope }: CardProps) {
   const { again_of, again_as } = request.aftermath ?? {}
   const earlier = useInbox(({ requests }) =>
     again_of === undefined ? undefined : requests[again_of],

@@ -1,5 +1,6 @@
 /** A second step; the focus is on the safe side until the person goes to the other. */
 import type { ReactNode } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { useBusy } from '../review/stores/busy.ts'
 import { useSession } from '../session/store.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
@@ -24,16 +25,15 @@ export function ConfirmStep({ id, yes, name, onYes, onClose, children }: Props) 
     <div className="inbox-confirm">
       {children}
       <div className="hunk-actions">
-        <button
-          type="button"
+        <Button
+          look="danger"
           data-decides=""
-          className="button is-danger"
           disabled={offline || busy}
           aria-label={name}
           onClick={onYes}
         >
           {yes}
-        </button>
+        </Button>
         <button ref={safe} type="button" className="button is-quiet" onClick={onClose}>
           Cancel
         </button>

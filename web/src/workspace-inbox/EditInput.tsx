@@ -1,24 +1,20 @@
 /** The input of a call, field by field, to be changed before it runs. */
 import { useState } from 'react'
+import { Form } from '../ui/Form.tsx'
+import { Button } from '../ui/Button.tsx'
 import { useBusy } from '../review/stores/busy.ts'
 import { useInboxDrafts, writeDraft } from '../review/stores/drafts.ts'
 import { feedbackOnEdit } from '../review/state/modelFeedback.ts'
 import { ModelFeedback } from '../review/views/cards/ModelFeedback.tsx'
 import { useSession } from '../session/store.ts'
-import type { ToolApprovalRequest } from '../wire/generated.ts'
+import type { CardProps } from './cardProps.ts'
 import { decideRequest } from './state/decide.ts'
 import { type Field, fieldsOf, inputOf } from '../ui/visibleText.ts'
 import { draftOf } from '../review/state/drafts.ts'
 import { Line } from './InputLine.tsx'
 import './EditInput.css'
 
-interface Props {
-  request: ToolApprovalRequest
-  scope: string
-  onClose: () => void
-}
-
-export function EditInput({ request, scope, onClose }: Props) {
+export function EditInput({ request, scope, onClose }: CardProps & { onClose: () => void }) {
   const written = useInboxDrafts((drafts) => drafts.written)
   // Switches hold no words that could be lost.
   const [flipped, setFlipped] = useState<Readonly<Record<string, string>>>({})
@@ -50,12 +46,9 @@ export function EditInput({ request, scope, onClose }: Props) {
     if (!off) void decideRequest(request, decision).then((done) => done && forget())
   }
   return (
-    <form
+    <Form
       className="inbox-form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        send()
-      }}
+      onSubmit={send}
       onKeyDown={(event) => {
         event.stopPropagation()
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
@@ -84,20 +77,20 @@ export function EditInput({ request, scope, onClose }: Props) {
         />
       )}
       <div className="hunk-actions">
-        <button
+        <Button
+          look="accept"
           data-decides=""
           type="submit"
-          className="button is-accept"
           disabled={off}
           aria-label={`Run as edited: ${scope}`}
         >
           Run as edited
-        </button>
-        <button type="button" className="button is-quiet" onClick={forget}>
+        </Button>
+        <Button look="quiet" onClick={forget}>
           Cancel
-        </button>
+        </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,4 +1,5 @@
 /** The way to the desk, with how much waits there. */
+import { Button } from '../ui/Button.tsx'
 import { useCapability, useSession } from '../session/store.ts'
 import { Icon } from '../ui/icons.tsx'
 import { plural } from '../ui/timeFormat.ts'
@@ -13,9 +14,9 @@ export function InboxButton() {
   if (!role || !canDecide(role) || (!workspace && waiting.length + over.length === 0)) return null
   const words = waiting.length === 0 ? 'Desk' : `Desk: ${plural(waiting.length, 'request')} waiting`
   return (
-    <button
-      type="button"
-      className="button is-quiet inbox-button"
+    <Button
+      look="quiet"
+      className="inbox-button"
       aria-label={words}
       title="Desk: what the AI wants to do outside of documents, such as writing files"
       aria-haspopup="dialog"
@@ -27,6 +28,6 @@ export function InboxButton() {
           {waiting.length}
         </span>
       )}
-    </button>
+    </Button>
   )
 }

@@ -1,10 +1,12 @@
 /** Buttons that decide a request without a document. */
+import { Button } from '../ui/Button.tsx'
 import { useSession } from '../session/store.ts'
 import { useBusy } from '../review/stores/busy.ts'
 import { verbsFor } from './state/wording.ts'
 import { mayType } from '../review/state/permissions.ts'
 import { useInboxReviewer } from '../review/stores/reviewer.ts'
-import type { DecisionKind, ToolApprovalRequest } from '../wire/generated.ts'
+import type { DecisionKind } from '../wire/generated.ts'
+import type { CardProps } from './cardProps.ts'
 import { type CardActivity, updateCard } from './state/store.ts'
 import { MOD, SHIFT, ALT } from '../ui/keyNames.ts'
 import { approve } from './state/keyBindings.ts'
@@ -14,7 +16,7 @@ import { decideRequest } from './state/decide.ts'
 import { acceptanceOfAll } from '../review/state/responses.ts'
 import './InboxChoices.css'
 
-export function Choices({ request, scope }: ChoicesProps) {
+export function Choices({ request, scope }: CardProps) {
   const offline = useSession((session) => session.link !== 'online')
   const busy = useBusy(({ ids }) => ids.has(request.request_id))
   const off = offline || busy
@@ -26,10 +28,9 @@ export function Choices({ request, scope }: ChoicesProps) {
   const begin = (what: CardActivity) => () => updateCard(request.request_id, what)
   const yes = (
     <span className="inbox-yes">
-      <button
+      <Button
+        look="accept"
         data-decides=""
-        type="button"
-        className="button is-accept"
         disabled={off}
         aria-label={`${verb} ${scope}`}
         title={`${verb} (A, or ${MOD} ↵)`}
@@ -37,55 +38,50 @@ export function Choices({ request, scope }: ChoicesProps) {
       >
         {verb}
         {careful && '…'}
-      </button>
-      <button
-        type="button"
-        className="button is-quiet"
+      </Button>
+      <Button
+        look="quiet"
         disabled={off}
         aria-label={`${verb} ${scope} with a note`}
         title={`${verb} with a note`}
         onClick={begin('noting')}
       >
         <Icon name="speech" size={14} />
-      </button>
+      </Button>
     </span>
   )
   return (
     <div className="hunk-actions">
       {!careful && yes}
-      <button
-        type="button"
-        className="button"
+      <Button
         disabled={off}
         aria-label={`Reject ${scope}`}
         title={`Reject (R, or ${MOD} ${SHIFT} ↵)`}
         onClick={begin('rejecting')}
       >
         Reject…
-      </button>
+      </Button>
       {careful && yes}
       {may('edit') && (
-        <button
-          type="button"
-          className="button is-quiet"
+        <Button
+          look="quiet"
           disabled={off}
           aria-label={`Edit ${scope}`}
           title={`Edit before it runs (E, or ${ALT} ↵)`}
           onClick={begin('editing')}
         >
           Edit…
-        </button>
+        </Button>
       )}
       {may('respond') && (
-        <button
-          type="button"
-          className="button is-quiet"
+        <Button
+          look="quiet"
           disabled={off}
           aria-label={`Answer instead of ${scope}`}
           onClick={begin('answering')}
         >
           Answer instead…
-        </button>
+        </Button>
       )}
       <RememberOffer
         request={request}
@@ -94,9 +90,4 @@ export function Choices({ request, scope }: ChoicesProps) {
       />
     </div>
   )
-}
-
-export interface ChoicesProps {
-  request: ToolApprovalRequest
-  /** A name that distinguishes the card from the others. */ scope: string
 }

@@ -17,12 +17,13 @@ import { updateCard, useInbox } from './state/store.ts'
 import { verbsFor } from './state/wording.ts'
 import { useInboxReviewer } from '../review/stores/reviewer.ts'
 import { draftOf } from '../review/state/drafts.ts'
-import { Choices, type ChoicesProps } from './InboxChoices.tsx'
+import type { CardProps } from './cardProps.ts'
+import { Choices } from './InboxChoices.tsx'
 import './InboxDecisions.css'
 
 const REASONS = ['Not needed', 'Wrong place', 'Too risky']
 
-export function InboxDecisions({ request, scope }: ChoicesProps) {
+export function InboxDecisions({ request, scope }: CardProps) {
   const reviewer = useInboxReviewer()
   const viewers = useInbox((inbox) => inbox.viewers[request.request_id])
   const decides = mayDecide(request, reviewer)
@@ -44,7 +45,7 @@ export function InboxDecisions({ request, scope }: ChoicesProps) {
   )
 }
 
-function Ways({ request, scope }: ChoicesProps) {
+function Ways({ request, scope }: CardProps) {
   const id = request.request_id
   const doing = useInbox((inbox) => inbox.doing[id])
   const close = () => updateCard(id, null)
@@ -92,7 +93,7 @@ function Ways({ request, scope }: ChoicesProps) {
   }
 }
 
-function Confirm({ request, scope }: ChoicesProps) {
+function Confirm({ request, scope }: CardProps) {
   const { confirm } = verbsFor(request)
   const close = () => updateCard(request.request_id, null)
   return (

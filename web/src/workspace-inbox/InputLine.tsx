@@ -3,15 +3,13 @@ import type { Field } from '../ui/visibleText.ts'
 import { useFocusOnce } from '../ui/useFocusOnce.ts'
 import './InputLine.css'
 
-export function Line({
-  field: { name, kind, text },
-  first,
-  onChange,
-}: {
+interface Props {
   field: Field
   first: boolean
   onChange: (text: string) => void
-}) {
+}
+
+export function Line({ field: { name, kind, text }, first, onChange }: Props) {
   const flip = useFocusOnce<HTMLInputElement>(first)
   const area = useFocusOnce<HTMLTextAreaElement>(first)
   if (kind === 'switch') {

@@ -1,11 +1,15 @@
 /** Asking for work in the workspace, and what has become of what was asked. */
 import { useState } from 'react'
 import { create } from 'zustand'
-import { documentPath, follow } from '../navigation/routes.ts'
+import { Form } from '../ui/Form.tsx'
+import { Button } from '../ui/Button.tsx'
+import { Link } from '../navigation/Link.tsx'
+import { documentPath } from '../navigation/routes.ts'
 import { ModeChoice } from '../chat/composer/ModeChoice.tsx'
 import { chosenMode } from '../chat/modes.ts'
 import { isWaiting } from '../review/state/requests.ts'
 import { mayDecide } from '../review/state/permissions.ts'
+import { attempt } from '../session/attempt.ts'
 import { useSession, wire } from '../session/store.ts'
 import { toast } from '../ui/toasts.ts'
 import { type AskedRun, hear, shownRuns, stateWords, type Waits } from './state/askedRuns.ts'
@@ -21,40 +25,34 @@ async function ask(prompt: string): Promise<boolean> {
   const id = `run_${crypto.randomUUID().replaceAll('-', '')}`
   const asked: AskedRun = { id, prompt, text: '', isOver: false }
   useAsked.setState(({ runs }) => ({ runs: [...shownRuns(runs), asked] }))
-  try {
-    const mode = chosenMode()
-    await wire.call('run', {
-      prompt,
-      requestId: id,
-      continue: true,
-      ...(mode && { permission_mode: mode }),
-    })
-    return true
-  } catch (error) {
+  const mode = chosenMode()
+  const answer = wire.call('run', {
+    prompt,
+    requestId: id,
+    continue: true,
+    ...(mode && { permission_mode: mode }),
+  })
+  const taken = await attempt(answer, ({ message }) => {
     useAsked.setState(({ runs }) => ({ runs: runs.filter((run) => run.id !== id) }))
-    toast(error instanceof Error ? error.message : 'The server did not answer.')
-    return false
-  }
+    toast(message)
+  })
+  return taken !== undefined
 }
 
 export function PromptBox() {
   const [prompt, setPrompt] = useState('')
   const offline = useSession((session) => session.link !== 'online')
   return (
-    <form
+    <Form
       className="inbox-form inbox-prompt"
-      onSubmit={(event) => {
-        event.preventDefault()
+      onSubmit={() => {
         if (prompt.trim() !== '') void ask(prompt.trim()).then((done) => done && setPrompt(''))
       }}
     >
       <Asked />
-      <label className="hidden-label" htmlFor="inbox-prompt">
-        Ask for work in the workspace
-      </label>
       <div className="inbox-ask">
         <input
-          id="inbox-prompt"
+          aria-label="Ask for work in the workspace"
           className="field"
           placeholder="Ask for work in the workspace…"
           value={prompt}
@@ -62,15 +60,11 @@ export function PromptBox() {
           onInput={(event) => setPrompt(event.currentTarget.value)}
         />
         <ModeChoice />
-        <button
-          type="submit"
-          className="button is-primary"
-          disabled={offline || prompt.trim() === ''}
-        >
+        <Button look="primary" type="submit" disabled={offline || prompt.trim() === ''}>
           Ask
-        </button>
+        </Button>
       </div>
-    </form>
+    </Form>
   )
 }
 
@@ -105,26 +99,18 @@ function AskedLine({ run, words }: { run: AskedRun; words: string }) {
       <span>
         {words}{' '}
         {run.document && !run.isOver && (
-          <a
-            href={documentPath(run.document)}
-            onClick={(event) => {
-              useInbox.setState({ open: false })
-              follow(event, documentPath(run.document!))
-            }}
-          >
+          <Link to={documentPath(run.document)} onClick={() => useInbox.setState({ open: false })}>
             Look at it there
-          </a>
+          </Link>
         )}
       </span>
       {!run.isOver && (
-        <button
-          type="button"
-          className="button"
+        <Button
           aria-label={`Stop: ${run.prompt}`}
           onClick={() => void wire.call('cancel', { requestId: run.id }).catch(() => undefined)}
         >
           Stop
-        </button>
+        </Button>
       )}
     </li>
   )

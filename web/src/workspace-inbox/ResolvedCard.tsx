@@ -2,11 +2,12 @@
  * The outcome of a request, in the words for the AI; later events, and the actions that are
  * possible now.
  */
-import { documentPath, follow } from '../navigation/routes.ts'
+import { Link } from '../navigation/Link.tsx'
+import { documentPath } from '../navigation/routes.ts'
 import { useBusy } from '../review/stores/busy.ts'
 import { mayAskAgain, mayDecide } from '../review/state/permissions.ts'
 import { UndoReopenButtons } from '../review/views/cards/UndoReopenButtons.tsx'
-import type { ToolApprovalRequest } from '../wire/generated.ts'
+import type { CardProps } from './cardProps.ts'
 import { proposeAgain, undoFileAction } from './state/undo.ts'
 import { goTo } from './state/bin.ts'
 import { Diff, CallPreview } from './CallPreview.tsx'
@@ -16,12 +17,7 @@ import { changedAt, type FileNow, useInbox } from './state/store.ts'
 import { overwriteQuestion } from './state/wording.ts'
 import { useInboxReviewer } from '../review/stores/reviewer.ts'
 
-export interface Props {
-  request: ToolApprovalRequest
-  /** A name that distinguishes the card from the others. */ scope: string
-}
-
-export function ResolvedCard({ request, scope }: Props) {
+export function ResolvedCard({ request, scope }: CardProps) {
   return (
     <>
       {request.report && <p className="inbox-report">{showInvisible(request.report)}</p>}
@@ -34,7 +30,7 @@ export function ResolvedCard({ request, scope }: Props) {
   )
 }
 
-function Back({ request, scope }: Props) {
+function Back({ request, scope }: CardProps) {
   const id = request.request_id
   const reviewer = useInboxReviewer()
   const busy = useBusy(({ ids }) => ids.has(id))
@@ -69,15 +65,11 @@ function Back({ request, scope }: Props) {
 }
 
 /** Work of others is not overwritten unseen. */
-function Changed({ request, scope, now }: Props & { now: FileNow }) {
+function Changed({ request, scope, now }: CardProps & { now: FileNow }) {
   const id = request.request_id
   const close = () => {
     changedAt(id, null)
     goTo(id)
-  }
-  const leave = (event: Parameters<typeof follow>[0], path: string) => {
-    follow(event, path)
-    useInbox.setState({ open: false })
   }
   return (
     <ConfirmStep
@@ -93,12 +85,12 @@ function Changed({ request, scope, now }: Props & { now: FileNow }) {
       {now.diff_lines.length > 0 && <Diff lines={now.diff_lines} name="What was changed since" />}
       {now.document_id !== null && (
         <p>
-          <a
-            href={documentPath(now.document_id)}
-            onClick={(event) => leave(event, documentPath(now.document_id!))}
+          <Link
+            to={documentPath(now.document_id)}
+            onClick={() => useInbox.setState({ open: false })}
           >
             Open {showInvisible(now.file_path)}
-          </a>
+          </Link>
         </p>
       )}
     </ConfirmStep>

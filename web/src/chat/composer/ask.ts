@@ -4,9 +4,9 @@ import { allSent } from '../../document/allSent.ts'
 import { currentText, hunkFrom, hunkTo, proposedText } from '../../review/state/hunk.ts'
 import { rejectHunk } from '../../review/actions/decide.ts'
 import { asItIs } from '../../review/text/reviewField.ts'
+import { attempt } from '../../session/attempt.ts'
 import { useSession, wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
-import { CallError } from '../../wire/socket.ts'
 import type { AskSelection, Hunk } from '../../wire/generated.ts'
 import { askedAbout, rememberAsked } from './askedAbout.ts'
 import { chosenModel } from './models.ts'
@@ -22,10 +22,11 @@ export async function ask(
   scope: { from: number; to: number } | null,
 ): Promise<void> {
   await allSent()
-  const state = openDocument()?.view.state
-  if (!state) return
-  const { from: start, to: end } = scope ?? caret(state.selection.main.head)
-  await send(prompt, { text: state.sliceDoc(start, end), start, end })
+  const document = openDocument()
+  if (!document?.confirmed) return
+  const { from, to } = scope ?? caret(document.view.state.selection.main.head)
+  const [start, end] = [document.inServerText(from), document.inServerText(to)]
+  await send(prompt, { text: document.confirmed.doc.sliceString(start, end), start, end })
 }
 
 const caret = (at: number) => ({ from: at, to: at })
@@ -55,19 +56,17 @@ async function send(prompt: string, selection: Required<AskSelection>): Promise<
   rememberAsked(requestId, selection)
   const model = chosenModel()
   const mode = chosenMode()
-  try {
-    await wire.call('askClaudeCode', {
-      sessionId: me.sessionId,
-      prompt,
-      requestId,
-      ...(model && { model }),
-      ...(mode && { permission_mode: mode }),
-      context: { documentId: current.id, selection },
-    })
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    useChat.setState((chat) => failed(chat, requestId, error.message))
-  }
+  const answer = wire.call('askClaudeCode', {
+    sessionId: me.sessionId,
+    prompt,
+    requestId,
+    ...(model && { model }),
+    ...(mode && { permission_mode: mode }),
+    context: { documentId: current.id, selection },
+  })
+  await attempt(answer, ({ message }) =>
+    useChat.setState((chat) => failed(chat, requestId, message)),
+  )
 }
 
 /**

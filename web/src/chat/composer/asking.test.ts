@@ -18,7 +18,12 @@ vi.mock('../../session/store.ts', () => {
   return { useSession, hasCapability: () => true, wire: { call } }
 })
 vi.mock('../../document/openDocument.ts', () => ({
-  openDocument: () => ({ id: 'doc', view: { state } }),
+  openDocument: () => ({
+    id: 'doc',
+    view: { state },
+    confirmed: { doc: state.doc },
+    inServerText: (at: number) => at,
+  }),
 }))
 vi.mock('../../document/allSent.ts', () => ({ allSent: () => Promise.resolve(true) }))
 vi.mock('../../review/actions/decide.ts', () => ({ rejectHunk: () => Promise.resolve(true) }))

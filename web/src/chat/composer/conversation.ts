@@ -3,9 +3,9 @@
  * it is.
  */
 import { openDocument } from '../../document/openDocument.ts'
+import { attempt } from '../../session/attempt.ts'
 import { useSession, wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
-import { CallError } from '../../wire/socket.ts'
 import type { ConversationRun } from '../store.ts'
 
 export function clearConversation(): Promise<void> {
@@ -34,16 +34,12 @@ async function turn(
 ): Promise<void> {
   const [me, current] = [useSession.getState().me, openDocument()]
   if (!me || !current) return
-  try {
-    await call(me.sessionId, current.id)
-    toast(done)
-    document.querySelector<HTMLElement>('#composer')?.focus()
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
+  const turned = await attempt(call(me.sessionId, current.id), ({ code, message }) =>
     toast(
-      error.code === 'busy'
-        ? 'The AI is still at work on a question. Wait for it, or stop it.'
-        : error.message,
-    )
-  }
+      code === 'busy' ? 'The AI is still at work on a question. Wait for it, or stop it.' : message,
+    ),
+  )
+  if (!turned) return
+  toast(done)
+  document.querySelector<HTMLElement>('#composer')?.focus()
 }

@@ -6,7 +6,7 @@ import { usePanel } from '../../review/stores/panel.ts'
 export function focusComposer(reveal?: () => void): void {
   flushSync(() => {
     reveal?.()
-    usePanel.setState({ open: true })
+    usePanel.setState({ open: true, view: 'suggestions' })
   })
   document.querySelector<HTMLElement>('#composer')?.focus()
 }

@@ -1,5 +1,7 @@
 /** The form that asks for an edit: of the whole document, or of what is selected. */
 import { useEffect, useState } from 'react'
+import { Form } from '../../ui/Form.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { useOpenDocument, useOpenDocumentFields } from '../../document/useOpenDocument.ts'
 import { isCorrector, useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
@@ -32,7 +34,8 @@ export function Composer() {
   useEffect(() => setWhole(false), [selection?.from, selection?.to])
   if (!canWrite(role)) return null
   const scope = whole ? null : selection
-  const ready = online && text.trim() !== '' && !isTooLong(text)
+  const isReady = (typed: string) => online && typed.trim() !== '' && !isTooLong(typed)
+  const ready = isReady(text)
   const note = online
     ? sizeWarning({
         length,
@@ -41,19 +44,14 @@ export function Composer() {
         prompt: text,
       })
     : text !== '' && OFFLINE
-  const send = () => {
-    if (!ready) return
-    void ask(text.trim(), scope)
+  /** A key may come before what was typed has been drawn: it sends what the field holds. */
+  const send = (typed: string) => {
+    if (!isReady(typed)) return
+    void ask(typed.trim(), scope)
     setText('')
   }
   return (
-    <form
-      className="composer"
-      onSubmit={(event) => {
-        event.preventDefault()
-        send()
-      }}
-    >
+    <Form className="composer" onSubmit={() => send(text)}>
       <label className="hidden-label" htmlFor="composer">
         Ask for an edit
       </label>
@@ -66,7 +64,7 @@ export function Composer() {
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
           event.preventDefault()
-          send()
+          send(event.currentTarget.value)
         }}
       />
       {note && (
@@ -88,9 +86,9 @@ export function Composer() {
         <ModeChoice />
         <ModelChoice />
         {running ? (
-          <button type="button" className="button" onClick={() => cancelRun(running.id)}>
+          <Button onClick={() => cancelRun(running.id)}>
             <Icon name="stop" size={13} /> Stop
-          </button>
+          </Button>
         ) : (
           <button
             type="submit"
@@ -103,7 +101,7 @@ export function Composer() {
           </button>
         )}
       </div>
-    </form>
+    </Form>
   )
 }
 

@@ -2,7 +2,8 @@
 import { type ConversationRun, type ConversationStart, useChat } from '../store.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { isWaiting } from '../../review/state/requests.ts'
-import { useReview } from '../../review/stores/requests.ts'
+import { useRequests } from '../../review/stores/requests.ts'
+import { shortened } from '../../text/shortened.ts'
 import { RunCard } from './RunCard.tsx'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { useSession, isCorrector } from '../../session/store.ts'
@@ -31,7 +32,7 @@ function StartLine({ start }: { start: ConversationStart }) {
     start.from === null
       ? 'began a new conversation'
       : of
-        ? `went on from “${of.length > 40 ? `${of.slice(0, 40).toWellFormed()}…` : of}”`
+        ? `went on from “${shortened(of, 40)}”`
         : 'went on from an earlier question'
   return (
     <p className="turn">
@@ -43,7 +44,7 @@ function StartLine({ start }: { start: ConversationStart }) {
 export function Conversation() {
   const runs = useChat((chat) => chat.runs)
   const starts = useChat((chat) => chat.starts)
-  const requests = Object.values(useReview((state) => state.requests))
+  const requests = Object.values(useRequests((state) => state.requests))
   if (runs.length === 0) return <Calm />
   const { now, earlier } = arrange(runs, requests)
   const card = (run: ConversationRun) => (

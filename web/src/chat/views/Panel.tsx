@@ -1,13 +1,15 @@
 /** The side of the page where edits are asked for and reviewed; a bottom sheet on small screens. */
-import { Suspense } from 'react'
+import { Button } from '../../ui/Button.tsx'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { BatchDecision } from '../../review/views/BatchDecision.tsx'
 import { Bin } from '../../review/views/Bin.tsx'
 import { OrphanedDrafts } from '../../review/views/OrphanedDrafts.tsx'
 import { ReviewSettings } from '../../review/views/ReviewSettings.tsx'
 import { usePanel } from '../../review/stores/panel.ts'
+import { UnreadButton } from '../../review/views/UnreadButton.tsx'
 import { Rules } from '../../rules/Rules.tsx'
 import { useCapability, useSession } from '../../session/store.ts'
+import { PanelTabs } from '../../comments/views/PanelTabs.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { lazyPart } from '../../ui/lazyPart.tsx'
 import { Composer } from './Composer.tsx'
@@ -21,49 +23,53 @@ import './Panel.css'
 const CompareDialog = lazyPart(() =>
   import('../../review/views/CompareDialog.tsx').then((all) => all.CompareDialog),
 )
+const CommentsPanel = lazyPart(() =>
+  import('../../comments/views/CommentsPanel.tsx').then((all) => all.CommentsPanel),
+)
+
+const DecideTogether = lazyPart(() =>
+  import('../../review/views/DecideTogether.tsx').then((all) => all.DecideTogether),
+)
+const LookAgainDialog = lazyPart(() =>
+  import('../../review/views/LookAgainDialog.tsx').then((all) => all.LookAgainDialog),
+)
 
 export function Panel() {
   const id = useOpenDocument((state) => state.id)
   const open = usePanel((panel) => panel.open)
   const view = usePanel((panel) => panel.view)
   const comparing = usePanel((panel) => panel.comparing)
+  const together = usePanel((panel) => panel.together)
+  const again = usePanel((panel) => panel.again)
   useConversation(id)
   const isBin = view === 'bin'
+  const hasComments = useCapability('comments')
+  const isComments = hasComments && view === 'comments'
   return (
     <aside
       className={`panel ${open ? 'is-open' : ''}`}
-      aria-label="Suggestions"
+      aria-label={isComments ? 'Comments' : 'Suggestions'}
       onKeyDown={(event) => {
         if (event.key === 'Escape' && isBin) usePanel.setState({ view: 'suggestions' })
       }}
     >
       <div className="panel-head">
-        <h2>{isBin ? 'Bin' : 'Suggestions'}</h2>
-        <button
-          type="button"
-          className="button is-quiet"
-          title={
-            isBin ? 'Back to the suggestions (Esc)' : 'Rejected and expired changes are kept here'
-          }
-          onClick={() => usePanel.setState({ view: isBin ? 'suggestions' : 'bin' })}
-        >
-          <Icon name={isBin ? 'cross' : 'archive'} size={14} /> {isBin ? 'Close bin' : 'Bin'}
-        </button>
-        {!isBin && <NewConversation />}
-        <ReviewSettings />
-        <Rules />
+        {hasComments && !isBin ? <PanelTabs /> : <h2>{isBin ? 'Bin' : 'Suggestions'}</h2>}
+        {!isComments && <SuggestionTools isBin={isBin} />}
         <button
           type="button"
           className="icon-button close-sheet"
-          aria-label="Close suggestions"
+          aria-label={isComments ? 'Close comments' : 'Close suggestions'}
           onClick={() => usePanel.setState({ open: false })}
         >
           <Icon name="cross" />
         </button>
       </div>
-      <OrphanedDrafts />
+      {!isComments && <OrphanedDrafts />}
       <div className="panel-body" tabIndex={-1}>
-        {isBin ? (
+        {isComments ? (
+          <CommentsPanel />
+        ) : isBin ? (
           <Bin />
         ) : (
           <>
@@ -72,9 +78,34 @@ export function Panel() {
           </>
         )}
       </div>
-      <Composer />
-      <Suspense fallback={null}>{comparing && <CompareDialog of={comparing} />}</Suspense>
+      {/* What was typed stays while comments are read. */}
+      <div hidden={isComments}>
+        <Composer />
+      </div>
+      {comparing && <CompareDialog of={comparing} />}
+      {together && <DecideTogether of={together} />}
+      {again && <LookAgainDialog of={again} />}
     </aside>
+  )
+}
+
+function SuggestionTools({ isBin }: { isBin: boolean }) {
+  return (
+    <>
+      <Button
+        look="quiet"
+        title={
+          isBin ? 'Back to the suggestions (Esc)' : 'Rejected and expired changes are kept here'
+        }
+        onClick={() => usePanel.setState({ view: isBin ? 'suggestions' : 'bin' })}
+      >
+        <Icon name={isBin ? 'cross' : 'archive'} size={14} /> {isBin ? 'Close bin' : 'Bin'}
+      </Button>
+      {!isBin && <NewConversation />}
+      <ReviewSettings />
+      <Rules />
+      {!isBin && <UnreadButton />}
+    </>
   )
 }
 
@@ -87,15 +118,14 @@ function NewConversation() {
   const said = useChat((chat) => remembers(chat, me))
   if (!can || !mayAsk) return null
   return (
-    <button
-      type="button"
-      className="button is-quiet"
+    <Button
+      look="quiet"
       aria-label="New conversation"
       title="New conversation: the AI forgets what was said so far; the record stays"
       disabled={!online || !said}
       onClick={() => void clearConversation()}
     >
       <Icon name="plus" size={14} />
-    </button>
+    </Button>
   )
 }

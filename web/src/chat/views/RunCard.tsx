@@ -3,6 +3,7 @@ import { memo } from 'react'
 import { StreamingProposal } from '../../review/views/cards/StreamingProposal.tsx'
 import { isProofread } from '../../review/state/similar.ts'
 import { isWaiting } from '../../review/state/requests.ts'
+import { shortened } from '../../text/shortened.ts'
 import { useCapability, useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { timeAgo } from '../../ui/timeFormat.ts'
@@ -13,7 +14,7 @@ import { usageLine, usageText } from '../usage.ts'
 import { goesOnFrom, type ConversationRun, runAhead, useChat } from '../store.ts'
 import { toolName } from '../tools.ts'
 import { canWrite } from '../../session/roles.ts'
-import { useReview } from '../../review/stores/requests.ts'
+import { useRequests } from '../../review/stores/requests.ts'
 import { Step } from './RunStep.tsx'
 import { Ending } from './RunEnding.tsx'
 import './RunCard.css'
@@ -30,7 +31,7 @@ const isSame = (a: Props, b: Props): boolean =>
   a.requests.every((request, at) => request === b.requests[at])
 
 export const RunCard = memo(function RunCard({ run, requests }: Props) {
-  const writing = useReview((state) => state.writing)
+  const writing = useRequests((state) => state.writing)
   const mine = useSession((session) => session.me?.sessionId === run.sessionId)
   const growing = Object.values(writing).filter((one) => one.run === run.id)
   const tool = run.entries.findLast((entry) => entry.kind === 'tool')
@@ -49,7 +50,7 @@ export const RunCard = memo(function RunCard({ run, requests }: Props) {
     >
       <div className="card-head">
         <span className="spark">
-          <Icon name="spark" />
+          <Icon name={run.claimedBy ? 'person' : 'spark'} />
         </span>
         <h3>{who}</h3>
         <p>
@@ -120,18 +121,16 @@ function Continue({ run }: { run: ConversationRun }) {
 /** The state of a run that has nothing to show yet. */
 function AtWork({ run }: { run: ConversationRun }) {
   const ahead = useChat((chat) => runAhead(chat, run))
-  const reviewed = useReview((state) =>
+  const reviewed = useRequests((state) =>
     Object.values(state.requests).some(
       (request) => request.requestId === ahead?.id && isWaiting(request),
     ),
   )
   if (!ahead)
     return <div className="dots">{run.entries.length === 0 ? 'Reading the text' : 'Writing'}</div>
-  const which =
-    ahead.prompt.length > 40 ? `${ahead.prompt.slice(0, 40).toWellFormed()}…` : ahead.prompt
   return (
     <p className="waits">
-      {reviewed ? `Waits until “${which}” is reviewed` : `Waits until “${which}” is done`}
+      {`Waits until “${shortened(ahead.prompt, 40)}” is ${reviewed ? 'reviewed' : 'done'}`}
     </p>
   )
 }

@@ -1,4 +1,5 @@
 /** The end of a run that did not succeed. */
+import { Button } from '../../ui/Button.tsx'
 import { type ConversationRun, useChat } from '../store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useSession } from '../../session/store.ts'
@@ -42,13 +43,8 @@ function TryAgain({ run }: { run: ConversationRun }) {
   const newest = useChat((chat) => chat.runs.findLast((other) => other.sessionId === session)?.id)
   if (run.id !== newest || !mayAsk || run.prompt === '') return null
   return (
-    <button
-      type="button"
-      className="button try-again"
-      disabled={!online}
-      onClick={() => void askOnceMore(run)}
-    >
+    <Button className="try-again" disabled={!online} onClick={() => void askOnceMore(run)}>
       Try again
-    </button>
+    </Button>
   )
 }

@@ -11,13 +11,12 @@ import { failedCall } from '../failedCall.ts'
 import { Icon } from '../../ui/icons.tsx'
 import './RunStep.css'
 
-export function Step({
-  entry,
-  request,
-}: {
+interface Props {
   entry: Entry
   request: ToolApprovalRequest | undefined
-}) {
+}
+
+export function Step({ entry, request }: Props) {
   if (entry.kind === 'text')
     return entry.text.trim() === '' ? null : (
       <div className="answer">

@@ -29,6 +29,8 @@ export interface UnsentEdit {
     clientID: string
   } | null
   places: UnsentPlace[]
+  /** True if it was suggested, not written: its places are in the text with the suggestion. */
+  suggested?: boolean
 }
 
 /** The server's text and version. */
@@ -102,3 +104,12 @@ export function arrived(
   const count = since.filter(({ clientID }) => clientID === base.clientID).length
   return count === 0 ? 'none' : count < base.updates ? 'some' : 'all'
 }
+
+/** UTF-16 units around a place that tell that its words are there. */
+const BESIDE = 12
+
+/** Returns whether a text with one's suggestion has an edit that was suggested. */
+export const isSuggested = ({ places }: UnsentEdit, text: string): boolean =>
+  places.every(({ before, inserted, after }) =>
+    text.includes(before.slice(-BESIDE) + inserted + after.slice(0, BESIDE)),
+  )

@@ -14,7 +14,7 @@ import {
 import { type Extension, StateEffect } from '@codemirror/state'
 import { EditorView, keymap, type Panel, runScopeHandlers } from '@codemirror/view'
 import { createRoot } from 'react-dom/client'
-import { Icon } from '../../ui/icons.tsx'
+import { Button, IconButton } from '../../ui/Button.tsx'
 import { replaced, concerns, countOf } from './countMatches.ts'
 import './FindBar.css'
 
@@ -94,11 +94,11 @@ function FindBar({ view }: { view: EditorView }) {
         <span className="count" role="status">
           {countOf(state)}
         </span>
-        <IconButton label="Previous match" icon="up" run={() => findPrevious(view)} />
-        <IconButton label="Next match" icon="down" run={() => findNext(view)} />
+        <FindButton label="Previous match" name="up" run={() => findPrevious(view)} />
+        <FindButton label="Next match" name="down" run={() => findNext(view)} />
         {option('Match case', 'caseSensitive')}
         {option('Whole words', 'wholeWord')}
-        <IconButton label="Close" icon="cross" run={() => closeSearchPanel(view)} />
+        <FindButton label="Close" name="cross" run={() => closeSearchPanel(view)} />
       </div>
       {!state.readOnly && (
         <div className="find-row">
@@ -110,12 +110,8 @@ function FindBar({ view }: { view: EditorView }) {
             onInput={({ currentTarget }) => change({ replace: currentTarget.value })}
             onKeyDown={onEnter(() => replaceNext(view))}
           />
-          <button type="button" className="button" onClick={() => replaceNext(view)}>
-            Replace
-          </button>
-          <button type="button" className="button" onClick={() => replaceAll(view)}>
-            Replace all
-          </button>
+          <Button onClick={() => replaceNext(view)}>Replace</Button>
+          <Button onClick={() => replaceAll(view)}>Replace all</Button>
         </div>
       )}
     </div>
@@ -130,16 +126,12 @@ const onEnter =
     act(event)
   }
 
-interface IconButtonProps {
+interface FindButtonProps {
   label: string
-  icon: 'up' | 'down' | 'cross'
+  name: 'up' | 'down' | 'cross'
   run: () => void
 }
 
-function IconButton({ label, icon, run }: IconButtonProps) {
-  return (
-    <button type="button" className="icon-button" aria-label={label} title={label} onClick={run}>
-      <Icon name={icon} size={15} />
-    </button>
-  )
-}
+const FindButton = ({ label, name, run }: FindButtonProps) => (
+  <IconButton label={label} title={label} name={name} size={15} onClick={run} />
+)

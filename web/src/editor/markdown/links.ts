@@ -4,14 +4,9 @@
  */
 import { syntaxTree } from '@codemirror/language'
 import type { EditorState, Range } from '@codemirror/state'
-import {
-  Decoration,
-  type DecorationSet,
-  type EditorView,
-  ViewPlugin,
-  type ViewUpdate,
-} from '@codemirror/view'
+import { Decoration, type DecorationSet, type EditorView } from '@codemirror/view'
 import type { SyntaxNode, Tree } from '@lezer/common'
+import { seenDecorations } from './seenDecorations.ts'
 
 /** Blocks that may contain a definition. */
 const CONTAINERS = new Set(['Document', 'Blockquote', 'BulletList', 'OrderedList', 'ListItem'])
@@ -74,17 +69,7 @@ export function linkDecorations({
   return Decoration.set(found, true)
 }
 
-export const links = ViewPlugin.fromClass(
-  class {
-    decorations: DecorationSet
-    constructor(view: EditorView) {
-      this.decorations = linkDecorations(view)
-    }
-
-    update({ docChanged, viewportChanged, startState, state, view }: ViewUpdate): void {
-      if (docChanged || viewportChanged || syntaxTree(startState) !== syntaxTree(state))
-        this.decorations = linkDecorations(view)
-    }
-  },
-  { decorations: (plugin) => plugin.decorations },
+export const links = seenDecorations(
+  linkDecorations,
+  ({ startState, state }) => syntaxTree(startState) !== syntaxTree(state),
 )

@@ -3,17 +3,11 @@
  */
 import { syntaxTree } from '@codemirror/language'
 import type { EditorState, Range, SelectionRange } from '@codemirror/state'
-import {
-  type EditorView,
-  Decoration,
-  type DecorationSet,
-  ViewPlugin,
-  type ViewUpdate,
-  WidgetType,
-} from '@codemirror/view'
+import { type EditorView, Decoration, type DecorationSet, WidgetType } from '@codemirror/view'
 import type { SyntaxNode, SyntaxNodeRef } from '@lezer/common'
 import type { Span } from '../../review/state/hunk.ts'
 import { reviewedSpans, reviewField } from '../../review/text/reviewField.ts'
+import { seenDecorations } from './seenDecorations.ts'
 import { hasAddress } from './links.ts'
 import { paddingOf } from './tables.ts'
 import './livePreview.css'
@@ -221,28 +215,11 @@ function blanks(
   }
 }
 
-export const livePreview = ViewPlugin.fromClass(
-  class {
-    decorations: DecorationSet
-    constructor(view: EditorView) {
-      this.decorations = build(view)
-    }
-
-    update(update: ViewUpdate): void {
-      const parsed = syntaxTree(update.startState) !== syntaxTree(update.state)
-      const reviewed =
-        update.startState.field(reviewField, false)?.hunks !==
-        update.state.field(reviewField, false)?.hunks
-      if (
-        update.docChanged ||
-        update.viewportChanged ||
-        update.selectionSet ||
-        update.focusChanged ||
-        parsed ||
-        reviewed
-      )
-        this.decorations = build(update.view)
-    }
-  },
-  { decorations: (plugin) => plugin.decorations },
+export const livePreview = seenDecorations(
+  build,
+  ({ startState, state, selectionSet, focusChanged }) =>
+    selectionSet ||
+    focusChanged ||
+    syntaxTree(startState) !== syntaxTree(state) ||
+    startState.field(reviewField, false)?.hunks !== state.field(reviewField, false)?.hunks,
 )

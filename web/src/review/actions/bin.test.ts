@@ -10,7 +10,7 @@ vi.mock('../../session/store.ts', () => ({
 const { loadBin, loadEnded, loadMore, useBin } = await import('./bin.ts')
 const { inBin } = await import('../state/refused.ts')
 const { explain } = await import('./explain.ts')
-const { useReview } = await import('../stores/requests.ts')
+const { useRequests } = await import('../stores/requests.ts')
 const { useOpenDocument } = await import('../../document/useOpenDocument.ts')
 const { CallError } = await import('../../wire/socket.ts')
 
@@ -70,7 +70,7 @@ it('reads page by page, and an answer to an earlier filter changes nothing', asy
 })
 
 it('shows nothing of a document that was left before the answer came', async () => {
-  const shown = () => Object.keys(useReview.getState().requests)
+  const shown = () => Object.keys(useRequests.getState().requests)
   const comesFor = async (documentId: string, id: string) => {
     void loadEnded(documentId)
     answers.at(-1)!({ requests: [request(`ended ${id}`, 'rejected')] })

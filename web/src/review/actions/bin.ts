@@ -4,7 +4,7 @@ import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { wire } from '../../session/store.ts'
 import { CallError } from '../../wire/socket.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
-import { useReview } from '../stores/requests.ts'
+import { useRequests } from '../stores/requests.ts'
 import { type Filter, type Statuses, STATUSES } from '../state/refused.ts'
 
 interface Pages {
@@ -115,7 +115,7 @@ export async function loadEnded(documentId: string): Promise<void> {
     const { requests } = await wire.call('approval:list', { documentId, limit: 50 })
     // Another document may have been opened meanwhile.
     if (useOpenDocument.getState().id !== documentId) return
-    useReview.setState((state) => ({
+    useRequests.setState((state) => ({
       requests: {
         ...Object.fromEntries(requests.map((request) => [request.request_id, request])),
         ...state.requests,

@@ -40,7 +40,7 @@ const { useBusy } = await import('../stores/busy.ts')
 const { useDrafts } = await import('../stores/drafts.ts')
 const { setOpenDocument } = await import('../../document/openDocument.ts')
 const { acceptanceOfAll } = await import('../state/responses.ts')
-const { useReview } = await import('../stores/requests.ts')
+const { useRequests } = await import('../stores/requests.ts')
 const { useToasts } = await import('../../ui/toasts.ts')
 const { CallError } = await import('../../wire/socket.ts')
 
@@ -203,7 +203,7 @@ test('Ctrl+Z after an approval that waits for others takes back that approval, a
   calls[1]!.answer({ status: 'pending', approvals: { have: 0, need: 2 }, hunks })
   await second
   expect(toasts()).toEqual(['You approved it. One more approval needed.'])
-  useReview.setState({ requests: { req_1: { ...suggestion('req_1', 'h2', 'h3') } } })
+  useRequests.setState({ requests: { req_1: { ...suggestion('req_1', 'h2', 'h3') } } })
   expect(undoLastAct()).toBe(true)
   await settle()
   expect(undone()).toEqual([{ request_id: 'req_1', hunks: ['h2'], votes_only: true }])
@@ -211,15 +211,14 @@ test('Ctrl+Z after an approval that waits for others takes back that approval, a
 
 test('an approval that others have made a decision since is not taken back, and that is said', async () => {
   const one = acceptHunk(hunk('h1'))
-  calls[0]!.answer({
-    status: 'pending',
-    approvals: { have: 0, need: 2 },
-    hunks: [voted('h1', 'me')],
-  })
+  // Its marks ask for a second person, its request does not.
+  const hunks = [{ ...voted('h1', 'me'), approvals: { have: 1, need: 2 } }]
+  calls[0]!.answer({ status: 'pending', approvals: { have: 0, need: 1 }, hunks })
   await one
+  expect(toasts()).toEqual(['You approved it. One more approval needed.'])
   const now = suggestion('req_1', 'h1')
   now.hunks[0]!.status = 'accepted'
-  useReview.setState({ requests: { req_1: now } })
+  useRequests.setState({ requests: { req_1: now } })
   expect(undoLastAct()).toBe(true)
   await settle()
   expect(undone()).toEqual([])
@@ -227,7 +226,7 @@ test('an approval that others have made a decision since is not taken back, and 
 })
 
 test('approvals of several changes are said, and taken back together', async () => {
-  useReview.setState({ requests: { a: suggestion('a', 'a1', 'a2') } })
+  useRequests.setState({ requests: { a: suggestion('a', 'a1', 'a2') } })
   const both = ['a1', 'a2'].map((id) => ({ ...hunk(id), request_id: 'a' }))
   const done = decideTogether(both, 'accept')
   const hunks = [voted('a1', 'me'), voted('a2', 'me')]
@@ -261,7 +260,7 @@ test('Ctrl+Z after a split joins the parts again', async () => {
 })
 
 test('changes of several suggestions are decided together, and only they', async () => {
-  useReview.setState({ requests: { a: suggestion('a', 'a1', 'a2'), b: suggestion('b', 'b1') } })
+  useRequests.setState({ requests: { a: suggestion('a', 'a1', 'a2'), b: suggestion('b', 'b1') } })
   const [one, other] = [
     { ...hunk('a1'), request_id: 'a' },
     { ...hunk('b1'), request_id: 'b' },
@@ -285,7 +284,7 @@ const suggestion = (id: string, ...hunks: string[]) =>
 
 test('several suggestions are decided in one message, with the previews on the screen, and Ctrl+Z takes all of it back', async () => {
   const requests = [suggestion('a', 'a1', 'a2'), suggestion('b', 'b1')]
-  useReview.setState({
+  useRequests.setState({
     requests: Object.fromEntries(requests.map((request) => [request.request_id, request])),
   })
   const done = decideBatch(requests, (request) => acceptanceOfAll(request))
@@ -335,7 +334,7 @@ test('a suggestion of a batch that somebody else decided is said, and the others
 })
 
 test('finishing the rest keeps the other changes from being decided twice, and is undone with them', async () => {
-  useReview.setState({ requests: { a: suggestion('a', 'a1', 'a2') } })
+  useRequests.setState({ requests: { a: suggestion('a', 'a1', 'a2') } })
   const done = rejectHunk({ ...hunk('a1'), request_id: 'a' }, { rest: 'accept' })
   expect(await acceptHunk({ ...hunk('a2'), request_id: 'a' })).toBe(false)
   calls[0]!.answer({

@@ -13,7 +13,6 @@ import type {
   ToolApprovalResponse,
   Approvals,
   Decided,
-  DecisionResult,
   Hunk,
   Remember,
 } from '../../wire/generated.ts'
@@ -26,10 +25,13 @@ import { noteOutcomeHeard } from '../text/pressing.ts'
 import { decidedHere, followResolved, leaveApproved } from '../text/resolved.ts'
 import { clearBusy, markBusy } from '../stores/busy.ts'
 import { keptEdits, useDrafts, writeDraft } from '../stores/drafts.ts'
+import { snippet } from '../state/snippet.ts'
+import { noteAccept } from '../stores/remarks.ts'
 import { explain } from './explain.ts'
 import {
   acceptance,
   acceptanceOfAll,
+  hashOf,
   type DecisionExtras,
   rejection,
   rejectionOfAll,
@@ -43,12 +45,17 @@ import {
   rememberAct,
   rememberDecision,
 } from './undo.ts'
-import { useReview } from '../stores/requests.ts'
+import { useRequests } from '../stores/requests.ts'
 
 /** Accepts a change with the words given, or else with the edit of it that is kept. */
-export function acceptHunk(hunk: Hunk, more: DecisionExtras = {}): Promise<boolean> {
+export async function acceptHunk(hunk: Hunk, more: DecisionExtras = {}): Promise<boolean> {
   const words = { text: keptEdits()[hunk.id], ...more }
-  return decide(namedBy(hunk, more), acceptance(hunk, words, seenText(hunk)))
+  const state = openDocument()?.view.state
+  const pieces = state ? snippet(asItIs(state, hunk), state.doc) : []
+  const accept = { hunk, at: performance.now(), pieces }
+  const done = await decide(namedBy(hunk, more), acceptance(hunk, words, seenText(hunk)))
+  if (done) noteAccept(accept)
+  return done
 }
 
 /** A conflicted change is only applied over words that the person has in view. */
@@ -82,13 +89,13 @@ const openIds = (request: ToolApprovalRequest): string[] =>
 
 /** The changes a decision is about: the one, or with it all that are open. */
 function namedBy(hunk: Hunk, { rest }: DecisionExtras): string[] {
-  const request = useReview.getState().requests[hunk.request_id]
+  const request = useRequests.getState().requests[hunk.request_id]
   return rest && request ? [...new Set([hunk.id, ...openIds(request)])] : [hunk.id]
 }
 
 /** With the preview that is on the screen. */
 function asShown(response: ToolApprovalResponse): ToolApprovalResponse {
-  const shown = useReview.getState().requests[response.request_id]?.preview_hash
+  const shown = useRequests.getState().requests[response.request_id]?.preview_hash
   return { ...response, ...(shown && { preview_hash: shown }) }
 }
 
@@ -102,7 +109,8 @@ async function decide(ids: string[], response: ToolApprovalResponse): Promise<bo
     const [decided, done] = [await answer, await effects]
     forgetSent(response)
     clearBusy(keys)
-    if (isVote(decided, ids)) showOwnApproval(decided, ids, done)
+    const approvals = approvalsOf(response.request_id, decided, ids)
+    if (approvals && approvals.need > 1) showOwnApproval(approvals, ids, done)
     else goToNextChange(ids, offerUndo(done))
     return true
   } catch (error) {
@@ -140,12 +148,29 @@ function showOthersDecision(ids: readonly string[]): void {
   followResolved(view)
 }
 
-/** Accepted, and waits for others who have to accept it too. */
-const isVote = ({ approvals, hunks }: Decided, asked: readonly string[]): boolean =>
-  approvals.need > 1 && hunks.some((hunk) => asked.includes(hunk.id) && isOpen(hunk.status))
+/** Of several changes, the approvals of the one that needs most more. */
+const neediest = (all: readonly Approvals[]): Approvals | undefined =>
+  all.toSorted((a, b) => b.need - b.have - (a.need - a.have))[0]
 
+/** The approvals of the changes that are still open: their own, or those of their request. */
+function approvalsOf(
+  request_id: string,
+  { approvals, hunks }: Pick<Decided, 'approvals' | 'hunks'>,
+  asked: readonly string[],
+): Approvals | undefined {
+  const known = useRequests.getState().requests[request_id]?.hunks
+  const open = hunks.filter((hunk) => asked.includes(hunk.id) && isOpen(hunk.status))
+  return neediest(
+    open.map((hunk) => {
+      const own = hunk.approvals ?? known?.find(({ id }) => id === hunk.id)?.approvals
+      return own ?? approvals
+    }),
+  )
+}
+
+/** Accepted, and waits for others who have to accept it too. */
 function showOwnApproval(
-  { approvals }: Decided,
+  approvals: Approvals,
   ids: readonly string[],
   done: readonly DecisionEffect[],
 ): void {
@@ -221,19 +246,19 @@ export function decideTogether(
   const requests = [...new Set(hunks.map((hunk) => hunk.request_id))]
   return sendBatch(
     requests.map((request_id) => {
-      const ids = hunks.filter((hunk) => hunk.request_id === request_id).map(({ id }) => id)
+      const own = hunks.filter((hunk) => hunk.request_id === request_id)
+      const ids = own.map(({ id }) => id)
       const edits = decision === 'accept' ? keptEdits() : {}
-      const named = ids.map((id) => ({ id, decision, text: edits[id] }))
+      const named = own.map((hunk) => ({
+        id: hunk.id,
+        decision,
+        text: edits[hunk.id],
+        ...hashOf(hunk),
+      }))
       return { ids, response: { request_id, approved: decision === 'accept', hunks: named } }
     }),
   )
 }
-
-/** Of several requests, how many approvals that has which needs most. */
-const neediest = (results: readonly DecisionResult[]): Approvals | undefined =>
-  results
-    .flatMap((result) => (result.ok ? [result.approvals] : []))
-    .toSorted((a, b) => b.need - b.have - (a.need - a.have))[0]
 
 interface Asked {
   response: ToolApprovalResponse
@@ -259,7 +284,10 @@ async function sendBatch(asked: readonly Asked[]): Promise<boolean> {
       if (results.some((result) => result.ok && result.request_id === response.request_id))
         forgetSent(response)
     clearBusy(keys)
-    const said = offerUndo(done, neediest(results))
+    const voted = results.flatMap((result) =>
+      result.ok ? (approvalsOf(result.request_id, result, keys) ?? []) : [],
+    )
+    const said = offerUndo(done, neediest(voted))
     goToNextChange(keys, said)
     const view = openDocument()?.view
     if (view && done.some(({ voted }) => voted.length > 0)) leaveApproved(view, keys, said)

@@ -5,7 +5,7 @@ import { toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
 import { freshRequest, wordsFor } from '../state/decisionErrors.ts'
 import { applyRequest } from '../state/requests.ts'
-import { useReview } from '../stores/requests.ts'
+import { useRequests } from '../stores/requests.ts'
 
 /** Says in words of ours why a decision was refused. */
 export function explain(error: unknown): void {
@@ -15,7 +15,7 @@ export function explain(error: unknown): void {
     // One without a document comes to the desk by itself.
     // Neither is one of a document that was left meanwhile for us to show.
     if (fresh?.document_id && fresh.document_id === useOpenDocument.getState().id)
-      useReview.setState((state) => applyRequest(state, fresh))
+      useRequests.setState((state) => applyRequest(state, fresh))
     return toast('The suggestion changed while you looked. Check it again.')
   }
   toast(wordsFor(error))

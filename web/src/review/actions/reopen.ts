@@ -24,7 +24,8 @@ export function notifyIfObsolete(
   known: ToolApprovalRequest | undefined,
   { status, hunks }: ToolApprovalResolved,
 ): void {
-  if (!known || status !== 'cancelled') return
+  // What its writer takes back is not lost.
+  if (!known || known.source === 'person' || status !== 'cancelled') return
   const lost = hunks.filter((hunk) => hunk.status === 'obsolete').length
   if (lost === 0 || lost < hunks.length || known.hunks.every((hunk) => hunk.status === 'obsolete'))
     return

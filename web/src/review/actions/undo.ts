@@ -18,7 +18,7 @@ import { explain } from './explain.ts'
 import { votedWords } from '../state/permissions.ts'
 import { bringBack } from './reopen.ts'
 import { isWaitingHunk } from '../state/requests.ts'
-import { useReview } from '../stores/requests.ts'
+import { useRequests } from '../stores/requests.ts'
 
 /** Subject of toasts about the last decision: a newer one takes the place of the older. */
 export const DECISION_TOAST = 'decision'
@@ -239,7 +239,7 @@ async function takeBack(done: readonly DecisionEffect[]): Promise<void> {
     if (rejected.length > 0) await bringBack(request_id, rejected)
     if (voted.length > 0) await takeBackVotes(request_id, voted)
     if (split !== undefined) await undo(request_id, [split])
-    if (whole) await takeBackRequestVote(request_id)
+    if (whole) await takeBackOpenVotes(request_id)
   }
   showAgain(ids)
 }
@@ -249,7 +249,7 @@ async function takeBack(done: readonly DecisionEffect[]): Promise<void> {
  * approved too since is accepted: that is not ours alone to take back by a key.
  */
 async function takeBackVotes(request_id: string, voted: readonly string[]): Promise<void> {
-  const hunks = useReview.getState().requests[request_id]?.hunks ?? []
+  const hunks = useRequests.getState().requests[request_id]?.hunks ?? []
   const open = hunks.filter((hunk) => voted.includes(hunk.id) && isWaitingHunk(hunk))
   if (open.length < voted.length) tooLate()
   const ids = open.map(({ id }) => id)
@@ -259,26 +259,21 @@ async function takeBackVotes(request_id: string, voted: readonly string[]): Prom
 const tooLate = (): void =>
   toast('Others have decided it since, so your approval can’t be taken back.')
 
-/** Leaves out changes that the server knows as decided: we may not have seen that yet. */
-async function takeBackOpenVotes(request_id: string, hunks: readonly string[]): Promise<void> {
+/**
+ * Leaves out changes that the server knows as decided: we may not have seen that yet. Without
+ * changes it is our approval of the request as a whole.
+ */
+async function takeBackOpenVotes(request_id: string, hunks?: readonly string[]): Promise<void> {
+  const votes = { request_id, ...(hunks && { hunks: [...hunks] }), votes_only: true }
   try {
-    await wire.call('approval:undo', { request_id, hunks: [...hunks], votes_only: true })
+    await wire.call('approval:undo', votes)
   } catch (error) {
     if (!(error instanceof CallError) || error.code !== 'already_resolved') return explain(error)
     tooLate()
     const decided = decidedHunk(error.details)
-    const rest = hunks.filter((id) => id !== decided)
-    if (decided !== undefined && rest.length > 0 && rest.length < hunks.length)
+    const rest = hunks?.filter((id) => id !== decided) ?? []
+    if (hunks && rest.length > 0 && rest.length < hunks.length)
       await takeBackOpenVotes(request_id, rest)
-  }
-}
-
-async function takeBackRequestVote(request_id: string): Promise<void> {
-  try {
-    await wire.call('approval:undo', { request_id, votes_only: true })
-  } catch (error) {
-    if (!(error instanceof CallError) || error.code !== 'already_resolved') return explain(error)
-    tooLate()
   }
 }
 

@@ -1,13 +1,13 @@
 /** Which suggestions can be decided together. Pure. */
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 import { isWaiting, type Requests, tally } from './requests.ts'
-import { mayDecide, type Reviewer } from './permissions.ts'
+import { mayDecide, neededFor, type Reviewer } from './permissions.ts'
 
 export interface Batch {
   waiting: readonly ToolApprovalRequest[]
-  /** Requests with something that can be accepted now, and the number of those changes. */
+  /** Requests with something that can be accepted now, and those changes. */
   acceptable: readonly ToolApprovalRequest[]
-  ready: number
+  ready: readonly Hunk[]
   /** Number of open changes. */
   open: number
 }
@@ -23,18 +23,17 @@ export function batchOf(
       isWaiting(request) && tally(request.hunks).open > 0 && mayDecide(request, reviewer),
   )
   if (waiting.length < 2) return null
-  const ready = hunks.filter(
-    (hunk) =>
-      hunk.status === 'pending' &&
-      waiting.some((request) => request.request_id === hunk.request_id),
-  )
+  const ready = hunks.filter((hunk) => {
+    const request = waiting.find(({ request_id }) => request_id === hunk.request_id)
+    return hunk.status === 'pending' && request && mayDecide(neededFor(request, hunk), reviewer)
+  })
   const acceptable = waiting.filter((request) =>
     ready.some((hunk) => hunk.request_id === request.request_id),
   )
   return {
     waiting,
     acceptable,
-    ready: ready.length,
+    ready,
     open: waiting.reduce((sum, request) => sum + tally(request.hunks).open, 0),
   }
 }

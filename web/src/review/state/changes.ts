@@ -1,6 +1,7 @@
 /** The changes in a text as a person goes through them. Pure. */
 import type { Hunk } from '../../wire/generated.ts'
-import { inOrder, editRange, isMoved } from './hunk.ts'
+import { inOrder, editRange, isByPerson, isMoved } from './hunk.ts'
+import { firstOf, spokenMark } from './marks.ts'
 
 export interface ChangesState {
   /** The changes that can be decided, in reading order. */
@@ -33,25 +34,26 @@ export interface ResolvedChange {
   outcome: string | null
 }
 
-/** The change after one that is gone; the last one where there is none. */
-export function following(hunks: readonly Hunk[], gone: Hunk): Hunk | undefined {
-  return hunks.find((hunk) => inOrder(hunk, gone) > 0) ?? hunks.at(-1)
+/** The change after one that is gone, in the order of a list; the last one where there is none. */
+export function following(hunks: readonly Hunk[], gone: Hunk, compare = inOrder): Hunk | undefined {
+  return hunks.find((hunk) => compare(hunk, gone) > 0) ?? hunks.at(-1)
 }
 
 /**
- * The change `step` places on, around the ends; from where `resolved` was, if that is the active
- * one.
+ * The change `step` places on, around the ends; from where `left` was, if the active one is not
+ * among them.
  */
 export function neighbour(
   hunks: readonly Hunk[],
   active: string | null,
   step: 1 | -1,
-  resolved?: Hunk,
+  left?: Hunk,
+  compare = inOrder,
 ): Hunk | undefined {
   if (hunks.length === 0) return undefined
   const at = hunks.findIndex((hunk) => hunk.id === active)
   if (at >= 0) return hunks[(at + step + hunks.length) % hunks.length]
-  const after = resolved ? hunks.findIndex((hunk) => inOrder(hunk, resolved) > 0) : 0
+  const after = left ? hunks.findIndex((hunk) => compare(hunk, left) > 0) : 0
   const next = after < 0 ? hunks.length : after
   return (step === 1 ? hunks[next] : hunks[next - 1]) ?? (step === 1 ? hunks[0] : hunks.at(-1))
 }
@@ -70,7 +72,10 @@ export function fromCaret(hunks: readonly Hunk[], at: number, step: 1 | -1): Hun
 export const describe = (hunk: Hunk, number: number, total: number): string =>
   `Change ${number} of ${total}. ${describeWords(hunk)}`
 
-/** "Remove: … Insert: …" */
+/** Marks of a change that are read out. */
+const MOST_MARKS = 4
+
+/** "Remove: … Insert: … Changes a number: …" */
 export function describeWords(hunk: Hunk): string {
   const words = (side: 'base' | 'insert') =>
     hunk.parts
@@ -83,10 +88,12 @@ export function describeWords(hunk: Hunk): string {
   const what = isMoved(hunk)
     ? moved
     : [removed && `Remove: ${removed}.`, inserted && `Insert: ${inserted}.`]
-  return [...what, hunk.status === 'conflict' && 'The text here changed after the AI read it.']
-    .filter(Boolean)
-    .join(' ')
+  const changed = hunk.status === 'conflict' && changedSince(hunk)
+  return [...what, changed, ...firstOf(hunk, spokenMark, MOST_MARKS)].filter(Boolean).join(' ')
 }
+
+export const changedSince = (hunk: Hunk): string =>
+  `The text here changed after ${isByPerson(hunk) ? 'this was suggested' : 'the AI read it'}.`
 
 /** Words with a stop at their end. */
 function sentence(words: string): string {

@@ -17,6 +17,9 @@ const WORDS: Record<string, string> = {
   timeout: 'The server did not answer. Your decision may not have arrived.',
 }
 
+/** Of a change whose writer is in the middle of it. */
+export const STILL_WRITING = 'This is still being written. Decide it in a moment.'
+
 /** The server's facts about the person who was first. */
 interface First {
   status?: RequestStatus
@@ -36,7 +39,8 @@ const DID: Partial<Record<RequestStatus | HunkStatus, string>> = {
 
 export function wordsFor({ code, message, details }: CallError): string {
   if (code === 'already_resolved') return tooLate(details) ?? WORDS.already_resolved!
-  return WORDS[code] ?? message
+  const { reasonCode } = (details ?? {}) as { reasonCode?: unknown }
+  return reasonCode === 'still_writing' ? STILL_WRITING : (WORDS[code] ?? message)
 }
 
 /** "Bo accepted that change at 14:02." */

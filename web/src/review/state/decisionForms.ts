@@ -4,7 +4,7 @@
  */
 import type { ToolApprovalRequest, ToolApprovalResponse } from '../../wire/generated.ts'
 import { acceptanceOfAll, rejectionOfAll, type RestDecision } from './responses.ts'
-import { feedbackOnApprove, feedbackOnRejectAll } from './modelFeedback.ts'
+import { feedbackOnAcceptAll, feedbackOnApprove, feedbackOnRejectAll } from './modelFeedback.ts'
 
 type Send = (
   request: ToolApprovalRequest,
@@ -40,6 +40,22 @@ export function approveForm(
     draft: (words) => acceptanceOfAll(request, words),
     feedback: feedbackOnApprove,
     send: (words) => send(request, acceptanceOfAll(request, words)),
+  }
+}
+
+/** A note with accepting all changes; `edits` are the words that stand in the place of some. */
+export function acceptAllForm(
+  request: ToolApprovalRequest,
+  label: string,
+  send: Send,
+  edits: Parameters<typeof acceptanceOfAll>[2],
+): DecisionForm {
+  return {
+    verdict: 'accept',
+    label,
+    draft: (words) => acceptanceOfAll(request, words, edits),
+    feedback: feedbackOnAcceptAll,
+    send: (words) => send(request, acceptanceOfAll(request, words, edits)),
   }
 }
 

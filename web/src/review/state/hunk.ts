@@ -180,5 +180,8 @@ export function isPartOf(hunk: Hunk, whole: Hunk): boolean {
   return whole.parts.length > 1 && whole.parts.some(same)
 }
 
+/** Returns whether a person suggests or has imported it: those have a hash of their words. */
+export const isByPerson = (hunk: Hunk): boolean => hunk.hash !== undefined
+
 /** Returns whether the hunk takes words from one place to another. */
 export const isMoved = (hunk: Hunk): boolean => hunk.kind === 'moved'

@@ -10,7 +10,7 @@ const hunk = (id: string, from: number, base: string, insert: string): Hunk => (
   kind: 'rewrite',
   parts: [{ from, to: from + base.length, base, insert }],
 })
-const nobody = { approvedBy: () => '', edits: {} }
+const nobody = { approvedBy: () => '', edits: {}, later: new Set<string>() }
 
 it('keeps the rows that show the same, wherever their changes have moved', () => {
   const hunks = [hunk('a', 4, 'lamp', 'light'), hunk('b', 20, 'fog', 'mist')]
@@ -38,6 +38,11 @@ it('draws a row anew that was approved or edited, or whose words changed', () =>
   expect(hunkSummaries(hunks, doc, edited, before)[0]).toMatchObject({
     isEdited: true,
     label: 'Remove: lamp. Insert: kept. Edit saved.',
+  })
+  const later = { ...nobody, later: new Set(['a']) }
+  expect(hunkSummaries(hunks, doc, later, before)[0]).toMatchObject({
+    isLater: true,
+    label: 'Remove: lamp. Insert: light. For later.',
   })
   const changed = [{ ...hunks[0]!, status: 'conflict' as const }]
   expect(hunkSummaries(changed, doc, nobody, before)[0]?.isConflict).toBe(true)

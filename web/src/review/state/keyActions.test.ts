@@ -14,6 +14,9 @@ it('reads letters and chords alike', () => {
   expect(
     ['j', 'k', 'a', 'R', 'e', 's', 'u', '?', 'Escape'].map((name) => actionOf(key(name), true)),
   ).toEqual(['next', 'previous', 'accept', 'reject', 'edit', 'split', 'undo', 'shortcuts', 'text'])
+  expect(
+    [key('n'), key('d'), key('F8', { ctrlKey: true })].map((press) => actionOf(press, false)),
+  ).toEqual(['unread', 'defer', 'unread'])
   expect([key('F8'), key('F8', { shiftKey: true })].map((press) => actionOf(press, false))).toEqual(
     ['next', 'previous'],
   )

@@ -62,9 +62,10 @@ const ENDED: Partial<Record<ToolApprovalRequest['status'], string>> = {
  * who had a hand in it.
  */
 export function outcomeSummary(
-  { hunks, status, by, rule = null, unasked = null }: ToolApprovalRequest,
+  { hunks, status, by, source, rule = null, unasked = null }: ToolApprovalRequest,
   me?: string,
 ): string {
+  if (source === 'person' && status === 'cancelled') return `Withdrawn${by ? ` by ${by.name}` : ''}`
   const { accepted, rejected, expired, obsolete } = tally(hunks)
   const decided = [accepted && `${accepted} accepted`, rejected && `${rejected} rejected`].filter(
     Boolean,

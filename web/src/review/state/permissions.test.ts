@@ -3,7 +3,7 @@ import type { DecisionPolicy } from '../../wire/generated.ts'
 
 vi.mock('../../session/store.ts', () => ({ useSession: () => undefined }))
 
-const { consentOf, mayDecide, mayType, onlookers, reasonCannotDecide } =
+const { consentOf, mayDecide, mayType, neededFor, onlookers, reasonCannotDecide } =
   await import('./permissions.ts')
 
 const request = (...policies: DecisionPolicy[]) => ({
@@ -66,6 +66,22 @@ it('says whose yes is needed and how many there are', () => {
   expect(
     consentOf({ policies: ['not_requester', 'two'], approvals: { have: 1, need: 2 } }),
   ).toEqual(['Somebody else decides', 'Two approvals', '1 of 2 approvals'])
+})
+
+it('asks for the people whom the marks of one change need, and for no more of the others', () => {
+  const hunk = { request_id: 'r', status: 'pending' as const, parts: [] }
+  const asked = {
+    ...request('any'),
+    approvals: { have: 0, need: 1 },
+    hunks: [
+      { ...hunk, id: 'number', policies: ['owner' as const], approvals: { have: 0, need: 1 } },
+      { ...hunk, id: 'slip' },
+    ],
+  }
+  const bo = { id: 'bo', role: 'editor' as const }
+  expect(mayDecide(neededFor(asked, { id: 'number' }), bo)).toBe(false)
+  expect(mayDecide(neededFor(asked, { id: 'slip' }), bo)).toBe(true)
+  expect(neededFor(asked, { id: 'slip' })).toBe(asked)
 })
 
 it('counts the approvals of several changes as their rows do', () => {

@@ -1,7 +1,7 @@
 /**
  * Rights to decide a suggestion, by all policies that hold for it; the server has the last word.
  */
-import type { Approvals, ToolApprovalRequest, Person, Role } from '../../wire/generated.ts'
+import type { Approvals, Hunk, ToolApprovalRequest, Person, Role } from '../../wire/generated.ts'
 import { canDecide, canWrite } from '../../session/roles.ts'
 
 export interface Reviewer {
@@ -17,23 +17,40 @@ export const mayType = ({ role }: Reviewer): boolean => canWrite(role)
 
 /** The facts about a request that say who may decide it. */
 type Matter = Pick<ToolApprovalRequest, 'policies' | 'author'> &
-  Partial<Pick<ToolApprovalRequest, 'document_id' | 'preview_type'>>
+  Partial<Pick<ToolApprovalRequest, 'document_id' | 'preview_type' | 'source'>>
 
 /**
  * Returns why a person whose role would let them decide has to leave it to others; `null`: they
  * need not.
  */
 export function reasonCannotDecide(
-  { policies, author, document_id, preview_type }: Matter,
+  { policies, author, document_id, preview_type, source }: Matter,
   { id, role }: Reviewer,
 ): string | null {
   if (!canDecide(role)) return null
+  if (source === 'person' && author.id === id && !canWrite(role))
+    return 'This is your own suggestion, so somebody else decides it.'
   if (preview_type === 'command' && role !== 'owner') return 'Only an owner decides about commands.'
   if (policies.includes('owner') && role !== 'owner')
     return `Only an owner decides this ${document_id === null ? 'request' : 'suggestion'}.`
   if (policies.includes('not_requester') && author.id === id)
     return 'You asked for this, so somebody else decides it.'
   return null
+}
+
+/**
+ * The request with the policies of one of its changes, where the marks of that ask for more people.
+ */
+export function neededFor<
+  Asked extends Pick<ToolApprovalRequest, 'policies' | 'approvals' | 'hunks'>,
+>(request: Asked, { id }: Pick<Hunk, 'id'>): Asked {
+  const { policies, approvals } = request.hunks.find((hunk) => hunk.id === id) ?? {}
+  if (!policies && !approvals) return request
+  return {
+    ...request,
+    policies: policies ?? request.policies,
+    approvals: approvals ?? request.approvals,
+  }
 }
 
 /** Number of open changes that have an approval. */

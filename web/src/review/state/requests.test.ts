@@ -8,7 +8,7 @@ import type {
 import {
   NO_REQUESTS,
   applyRequest,
-  hunksPut,
+  hunksChanged,
   applySnapshot,
   applyResolved,
   tally,
@@ -152,15 +152,26 @@ it('remembers how a request ended', () => {
 })
 
 it('puts a changed hunk where the old one was', () => {
-  const state = hunksPut(applyRequest(NO_REQUESTS, request('r', [hunk('1'), hunk('2')])), [
-    hunk('1', 'expired'),
-    hunk('3'),
-  ])
+  const before = applyRequest(NO_REQUESTS, request('r', [hunk('1'), hunk('2')]))
+  const state = hunksChanged(before, { drop: [], put: [hunk('1', 'expired'), hunk('3')] })
   expect(state.requests.r!.hunks.map((h) => h.id + h.status)).toEqual([
     '1expired',
     '2pending',
     '3pending',
   ])
+})
+
+it('forgets hunks that their writer has put others in the place of, and keeps decided ones', () => {
+  const before = applyRequest(NO_REQUESTS, request('r', [hunk('1'), hunk('2'), hunk('3')]))
+  const state = hunksChanged(before, { drop: ['1', '2'], put: [hunk('4')] })
+  const decided = update({ hunks: [{ id: '2', status: 'rejected' }] })
+  expect(applyUpdate(state, decided).requests.r!.hunks.map((h) => h.id + h.status)).toEqual([
+    '2rejected',
+    '3pending',
+    '4pending',
+  ])
+  const back = hunksChanged(applyUpdate(state, decided), { drop: [], put: [hunk('2')] })
+  expect(applyUpdate(back, update({})).requests.r!.hunks.map((h) => h.id)).toEqual(['2', '3', '4'])
 })
 
 it('says what the AI will be told', () => {

@@ -4,6 +4,7 @@ import type {
   ToolApprovalResolved,
   ToolApprovalUpdate,
   Hunk,
+  HunkChanges,
   HunkState,
   Person,
   Streaming,
@@ -17,6 +18,8 @@ export interface Requests {
   viewers: Readonly<Record<string, readonly Person[]>>
   /** Changes that the model is still writing, by the id their request will have. */
   writing: Readonly<Record<string, StreamingProposalState>>
+  /** Changes that are not in the text any more. */
+  dropped: ReadonlySet<string>
 }
 
 /** A change the model is still writing: everybody watches, no one can decide yet. */
@@ -28,7 +31,7 @@ export interface StreamingProposalState {
   paragraphs: number
 }
 
-export const NO_REQUESTS: Requests = { requests: {}, viewers: {}, writing: {} }
+export const NO_REQUESTS: Requests = { requests: {}, viewers: {}, writing: {}, dropped: new Set() }
 
 export const isWaiting = (request: ToolApprovalRequest): boolean =>
   request.status === 'pending' || request.status === 'streaming'
@@ -57,6 +60,7 @@ export function applySnapshot(
   return {
     viewers: {},
     writing,
+    dropped: new Set(),
     requests: Object.fromEntries(
       [...resolved, ...open].map((request) => [request.request_id, request]),
     ),
@@ -101,44 +105,34 @@ export function applyUpdate(state: Requests, update: ToolApprovalUpdate): Reques
     preview_hash,
     policies,
     approvals,
-    hunks: withStates(known.hunks, update.hunks),
+    hunks: withStates(known.hunks, update.hunks).filter(
+      // Its writer has put other words in its place.
+      ({ id, status }) => !(isOpen(status) && state.dropped.has(id)),
+    ),
   }
   return { ...state, viewers, requests: { ...state.requests, [known.request_id]: request } }
 }
 
 export function applyResolved(
   state: Requests,
-  {
-    request_id,
-    status,
-    by,
-    rule,
-    unasked,
-    feedback,
-    hunks,
-    report,
-    aftermath,
-  }: ToolApprovalResolved,
+  { request_id, hunks, ...ended }: ToolApprovalResolved,
 ): Requests {
   const writing = without(state.writing, request_id)
   const known = state.requests[request_id]
   if (!known) return { ...state, writing }
-  const request: ToolApprovalRequest = {
-    ...known,
-    status,
-    by,
-    rule,
-    unasked,
-    feedback,
-    report,
-    aftermath,
-    hunks: withStates(known.hunks, hunks),
-  }
+  const request = { ...known, ...ended, hunks: withStates(known.hunks, hunks) }
   return { ...state, writing, requests: { ...state.requests, [request_id]: request } }
 }
 
-/** The server's word on single hunks, as it comes with an update of the text. */
-export function hunksPut(state: Requests, put: readonly Hunk[]): Requests {
+/**
+ * The server's word on single hunks, as it comes with an update of the text. What became of those
+ * that went is in the next state of their request.
+ */
+export function hunksChanged(before: Requests, { drop, put }: HunkChanges): Requests {
+  const dropped = new Set([...before.dropped, ...drop])
+  // Brought back.
+  for (const { id } of put) dropped.delete(id)
+  const state = { ...before, dropped }
   return put.reduce((all, hunk) => {
     const known = all.requests[hunk.request_id]
     if (!known) return all
@@ -169,26 +163,18 @@ function withStates(hunks: Hunk[], states: readonly HunkState[]): Hunk[] {
   return hunks.map((hunk) => withState(hunk, byId.get(hunk.id)))
 }
 
-/** Takes over the decision, its reason and the votes of a state; an open change has no decision. */
+/**
+ * Takes over the decision, its reason, the votes and what marks ask for; an open change has no
+ * decision.
+ */
 function withState(hunk: Hunk, state: HunkState | undefined): Hunk {
   if (!state) return hunk
-  const { status, by, at, text, rule, feedback, votes } = state
-  const now = { ...hunk, status }
+  const { status, by, at, text, rule, feedback, votes, policies, approvals } = state
+  const now: Hunk = { ...hunk, status, policies, approvals }
   delete now.decided
   delete now.votes
   if (votes) now.votes = votes
-  return by && at
-    ? {
-        ...now,
-        decided: {
-          by,
-          at,
-          ...(text !== undefined && { text }),
-          ...(rule !== undefined && { rule }),
-          ...(feedback !== undefined && { feedback }),
-        },
-      }
-    : now
+  return by && at ? { ...now, decided: { by, at, text, rule, feedback } } : now
 }
 
 /** Still to be decided. */

@@ -21,6 +21,13 @@ export interface DecisionExtras {
 /** The words a conflicted change would overwrite, as the person has them in view. */
 export type SeenText = Pick<HunkResponse, 'force' | 'seen'>
 
+/**
+ * The words of a person's suggestion as they are shown: what its writer types elsewhere meanwhile
+ * does not matter.
+ */
+export const hashOf = ({ hash }: Hunk): Pick<HunkResponse, 'hash'> =>
+  hash === undefined ? {} : { hash }
+
 export function acceptance(
   hunk: Hunk,
   { words = '', text, rest }: DecisionExtras = {},
@@ -29,6 +36,7 @@ export function acceptance(
   const response: HunkResponse = {
     id: hunk.id,
     decision: 'accept',
+    ...hashOf(hunk),
     ...(text !== undefined && { text }),
     ...seen,
   }
@@ -48,7 +56,7 @@ export function rejection(
   return {
     request_id: hunk.request_id,
     approved: false,
-    hunks: [{ id: hunk.id, decision: 'reject' }],
+    hunks: [{ id: hunk.id, decision: 'reject', ...hashOf(hunk) }],
     ...(words && { feedback: words }),
     ...(rest && { finish: rest }),
   }

@@ -1,6 +1,7 @@
 /** A text and what it would be, paragraph beside paragraph. Pure. */
 import type { Text } from '@codemirror/state'
 import type { Hunk, Part } from '../../wire/generated.ts'
+import { isMarked } from './marks.ts'
 
 export interface ComparedText {
   kind: 'same' | 'gone' | 'new'
@@ -14,6 +15,8 @@ export interface Pair {
   original: ComparedText[]
   proposed: ComparedText[]
   changed: boolean
+  /** The changes of meaning in it. */
+  marked: Hunk[]
 }
 
 /** Unchanged paragraphs that are left out. */
@@ -25,14 +28,15 @@ export interface Skipped {
 export function sideBySide(doc: Text, hunks: readonly Hunk[]): Pair[] {
   const parts = hunks
     .filter((hunk) => hunk.status === 'pending')
-    .flatMap((hunk) => hunk.parts)
+    .flatMap((hunk) => hunk.parts.map((part) => ({ ...part, hunk })))
     .toSorted((a, b) => a.from - b.from || a.to - b.to)
   const pairs: Pair[] = []
-  let pair: Pair = { original: [], proposed: [], changed: false }
+  const empty = (): Pair => ({ original: [], proposed: [], changed: false, marked: [] })
+  let pair = empty()
   const cut = () => {
     const words = ({ text }: ComparedText) => text.trim() !== ''
     if (pair.changed || pair.original.some(words)) pairs.push(pair)
-    pair = { original: [], proposed: [], changed: false }
+    pair = empty()
   }
   const unchanged = (text: string) =>
     text.split('\n').forEach((line, index) => {
@@ -41,19 +45,20 @@ export function sideBySide(doc: Text, hunks: readonly Hunk[]): Pair[] {
       pair.original.push({ kind: 'same', text: line })
       pair.proposed.push({ kind: 'same', text: line })
     })
-  const change = (base: string, insert: string) => {
+  const change = (base: string, insert: string, hunk: Hunk) => {
     if (base !== '') pair.original.push({ kind: 'gone', text: base })
     if (insert !== '') pair.proposed.push({ kind: 'new', text: insert })
     pair.changed = true
+    if (isMarked(hunk) && !pair.marked.includes(hunk)) pair.marked.push(hunk)
   }
   let at = 0
   for (const part of parts) {
     unchanged(doc.sliceString(at, part.from))
     if (isWholeLines(part, doc)) {
       cut()
-      change(trimmed(part.base), trimmed(part.insert))
+      change(trimmed(part.base), trimmed(part.insert), part.hunk)
       cut()
-    } else change(part.base, part.insert)
+    } else change(part.base, part.insert, part.hunk)
     at = Math.max(at, part.to)
   }
   unchanged(doc.sliceString(at))

@@ -78,3 +78,11 @@ function paragraph(hunk: Hunk, doc: Text): { from: number; to: number } {
     last = doc.line(last.number + 1)
   return { from: first.from, to: last.to }
 }
+
+/** Returns whether two versions of a change put the same words in place of the same words. */
+export const hasSameWords = (a: Hunk, b: Hunk): boolean =>
+  a.parts.length === b.parts.length &&
+  a.parts.every(({ base, insert }, at) => {
+    const other = b.parts[at]!
+    return base === other.base && insert === other.insert
+  })

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { DecisionPolicy, Hunk, HunkVote } from '../../wire/generated.ts'
-import { approvedBy, votedCount, votesWords } from './votes.ts'
+import { approvedBy, votedCount, votesOf, votesWords } from './votes.ts'
 
 vi.mock('../../session/store.ts', () => ({ useSession: () => undefined }))
 const { countedVotes, votedOf } = await import('./votes.ts')
@@ -81,4 +81,10 @@ test('of a batch it says how many changes have an approval', () => {
     '2 of 3 changes have an approval and wait for more.',
   )
   expect(votedCount({ voted: 0, open: 3 })).toBe('')
+})
+
+test('a change with a requirement of its own says how far it is', () => {
+  expect(votesOf([], two)).toBe('0 of 2 approvals')
+  expect(votesOf([vote('Ana')], two)).toBe('1 of 2 approvals')
+  expect(votesOf([], needs(1, 'owner'))).toBe('An owner decides')
 })

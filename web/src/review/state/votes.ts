@@ -1,7 +1,8 @@
 /** Approvals of changes that wait for more people: as the server says, in every window. */
 import type { Hunk, HunkVote, ToolApprovalRequest } from '../../wire/generated.ts'
+import { consentOf } from './permissions.ts'
 import { isWaitingHunk } from './requests.ts'
-import { plural } from '../../ui/timeFormat.ts'
+import { listed, plural } from '../../ui/timeFormat.ts'
 
 /**
  * Returns the votes that count as the change stands: words that were changed since have no approval
@@ -40,10 +41,6 @@ function approvalsOf(count: number, { policies }: Needed): string {
   return `${NUMBERS[count] ?? count}${whose} approvals`
 }
 
-/** "Ana, you and Bo". */
-const listed = (names: readonly string[]): string =>
-  [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ')
-
 const namesOf = (votes: readonly HunkVote[], me: string | undefined): string[] =>
   votes.map(({ user, name }) => (user === me ? 'you' : name))
 
@@ -57,7 +54,7 @@ function byWords(votes: readonly HunkVote[]): HunkVote[][] {
 /** "Approved by Ana", for a badge; nothing without an approval. */
 export function approvedBy(votes: readonly HunkVote[], me: string | undefined): string {
   const [most = []] = byWords(votes)
-  return most.length === 0 ? '' : `Approved by ${listed(namesOf(most, me))}`
+  return most.length === 0 ? '' : `Approved by ${listed(namesOf(most, me), 'and')}`
 }
 
 /**
@@ -76,7 +73,7 @@ export function votesWords(
   return groups
     .map((group) => {
       const words = group[0]?.text
-      const names = listed(namesOf(group, me))
+      const names = listed(namesOf(group, me), 'and')
       const more = `${people(Math.max(need - group.length, 1), needed)} needed.`
       return words === undefined
         ? `Approved by ${names}, ${more}`
@@ -92,6 +89,13 @@ function waitsFor(needed: Needed, decides: boolean): string {
   if (policies.includes('owner')) return 'Needs an owner.'
   return policies.includes('not_requester') ? 'Needs somebody else.' : ''
 }
+
+/** "1 of 2 approvals"; "An owner decides" where one person is enough. */
+export const votesOf = (votes: readonly HunkVote[], needed: Needed): string =>
+  consentOf({
+    ...needed,
+    approvals: { ...needed.approvals, have: byWords(votes)[0]?.length ?? 0 },
+  }).at(-1) ?? ''
 
 /** "2 of 7 changes have an approval and wait for more."; nothing without an approval. */
 export function votedCount({ voted, open }: { voted: number; open: number }): string {

@@ -2,4 +2,4 @@
 import { create } from 'zustand'
 import { type Requests, NO_REQUESTS } from '../state/requests.ts'
 
-export const useReview = create<Requests>()(() => NO_REQUESTS)
+export const useRequests = create<Requests>()(() => NO_REQUESTS)

@@ -7,6 +7,7 @@ import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemir
 import type { Hunk, Part } from '../../wire/generated.ts'
 import type { EditTools } from '../state/editedHunk.ts'
 import { editRange, hunkFrom, hunkTo, isMoved, spans } from '../state/hunk.ts'
+import { isMarked } from '../state/marks.ts'
 import './decorations.css'
 
 /** Sent up the DOM from a widget to the editor's frame, which makes that change the active one. */
@@ -54,9 +55,11 @@ export function buildDecorations(
       bar(deco, doc, hunkFrom(hunk), Math.min(hunkTo(hunk), doc.length), 'is-streaming')
   })
   hunks.forEach((hunk, index) => {
-    const look = [hunk.id === active && 'is-active', hunk.status === 'conflict' && 'is-conflict']
-      .filter(Boolean)
-      .join(' ')
+    const look = classes(
+      hunk.id === active && 'is-active',
+      hunk.status === 'conflict' && 'is-conflict',
+      isMarked(hunk) && 'is-marked',
+    )
     if (hunk.id === editing) drawEdit(deco, doc, hunk, proposed, look)
     else for (const part of hunk.parts) drawPart(deco, doc, part, hunk.id, look)
     // A moved change has its buttons where its words are put in, and other changes between its
@@ -68,12 +71,25 @@ export function buildDecorations(
     for (const { from, to } of spans(hunk))
       if (!lines || to > from) bar(deco, doc, from, Math.min(to, doc.length), look)
     const at = lines && end > 0 && end === doc.lineAt(end).from ? end - 1 : end
-    deco.push(
-      Decoration.widget({ widget: new LineMark(hunk.id, index + 1, look), side: 2 }).range(at),
-    )
+    const sign = isMarked(hunk) && !lines
+    const widget = new LineMark({ id: hunk.id, number: index + 1, look, sign })
+    deco.push(Decoration.widget({ widget, side: 2 }).range(at))
   })
   if (resolved) drawResolved(deco, doc, resolved.hunk, resolved.outcome)
   return Decoration.set(deco, true)
+}
+
+const classes = (...names: readonly (string | false)[]): string => names.filter(Boolean).join(' ')
+
+/** Values on which the drawing depends: it is drawn anew when one of them differs. */
+abstract class Drawn<Shows extends object> extends WidgetType {
+  constructor(readonly shows: Shows) {
+    super()
+  }
+
+  override eq({ shows }: Drawn<Shows>): boolean {
+    return Object.entries(this.shows).every(([name, value]) => shows[name as keyof Shows] === value)
+  }
 }
 
 /**
@@ -84,30 +100,19 @@ function drawProposed(deco: Range<Decoration>[], doc: Text, hunk: Hunk, isActive
   for (const part of hunk.parts) {
     const to = Math.min(part.to, doc.length)
     if (part.from < to) deco.push(Decoration.replace({}).range(part.from, to))
-    const widget = new Proposed(part.insert, hunk.id, isActive)
+    const look = classes(isActive && 'is-active', isMarked(hunk) && 'is-marked')
+    const widget = new Proposed({ text: part.insert, id: hunk.id, look })
     deco.push(Decoration.widget({ widget, side: 1 }).range(to))
   }
 }
 
-class Proposed extends WidgetType {
-  constructor(
-    readonly text: string,
-    readonly id: string,
-    readonly isActive: boolean,
-  ) {
-    super()
-  }
-
-  override eq(other: Proposed): boolean {
-    return other.text === this.text && other.id === this.id && other.isActive === this.isActive
-  }
-
+class Proposed extends Drawn<{ text: string; id: string; look: string }> {
   toDOM(): HTMLElement {
     const words = document.createElement('span')
-    const gone = this.text === '' ? ' is-gone' : ''
-    words.className = `cm-proposed${this.isActive ? ' is-active' : ''}${gone}`
-    words.dataset.hunk = this.id
-    words.textContent = this.text
+    const { text, id, look } = this.shows
+    words.className = `cm-proposed ${look}${text === '' ? ' is-gone' : ''}`
+    words.dataset.hunk = id
+    words.textContent = text
     return words
   }
 }
@@ -127,7 +132,7 @@ function drawEdit(
   for (const part of gone) drawPart(deco, doc, part, hunk.id, look)
   const { from, to } = tools?.sentenceRange(hunk, doc, others) ?? editRange(hunk)
   const end = Math.min(to, doc.length)
-  const widget = new EditHost(hunk.id)
+  const widget = new EditHost({ id: hunk.id })
   deco.push(
     from < end
       ? Decoration.replace({ widget }).range(from, end)
@@ -139,21 +144,13 @@ function drawEdit(
 const editors = new WeakMap<HTMLElement, HTMLElement>()
 
 /** An empty place in the text, which the frame fills. */
-class EditHost extends WidgetType {
-  constructor(readonly id: string) {
-    super()
-  }
-
-  override eq(other: EditHost): boolean {
-    return other.id === this.id
-  }
-
+class EditHost extends Drawn<{ id: string }> {
   toDOM(view: EditorView): HTMLElement {
     const host = document.createElement('div')
     host.className = 'cm-edit-host'
-    host.dataset.hunk = this.id
+    host.dataset.hunk = this.shows.id
     editors.set(host, view.dom)
-    view.dom.dispatchEvent(new CustomEvent(EDIT_HOST, { detail: { host, id: this.id } }))
+    view.dom.dispatchEvent(new CustomEvent(EDIT_HOST, { detail: { host, ...this.shows } }))
     return host
   }
 
@@ -181,7 +178,9 @@ function drawResolved(
   // Beside the words, where they were put in.
   const to = Math.min(isMoved(hunk) ? editRange(hunk).to : hunkTo(hunk), doc.length)
   if (outcome !== null)
-    deco.push(Decoration.widget({ widget: new OutcomeWidget(outcome), side: 1 }).range(to))
+    deco.push(
+      Decoration.widget({ widget: new OutcomeWidget({ words: outcome }), side: 1 }).range(to),
+    )
 }
 
 function drawPart(
@@ -205,7 +204,7 @@ function drawPart(
   const at = block && part.insert.startsWith('\n') ? doc.lineAt(part.to).to : part.to
   deco.push(
     Decoration.widget({
-      widget: new Insert(part.insert, id, look, block),
+      widget: new Insert({ text: part.insert, id, look, block }),
       block,
       side: block && at !== part.to ? 1 : blockSide(part, block),
     }).range(at),
@@ -229,40 +228,22 @@ function bar(deco: Range<Decoration>[], doc: Text, from: number, to: number, loo
   const last = doc.lineAt(to).number
   for (let number = doc.lineAt(from).number; number <= last; number++) {
     deco.push(
-      Decoration.line({ class: `cm-changed ${look && `bar-${look.replace(' ', ' bar-')}`}` }).range(
-        doc.line(number).from,
-      ),
+      Decoration.line({
+        class: `cm-changed ${look && `bar-${look.replaceAll(' ', ' bar-')}`}`,
+      }).range(doc.line(number).from),
     )
   }
 }
 
-class Insert extends WidgetType {
-  constructor(
-    readonly text: string,
-    readonly id: string,
-    readonly look: string,
-    readonly block: boolean,
-  ) {
-    super()
-  }
-
-  override eq(other: Insert): boolean {
-    return (
-      other.text === this.text &&
-      other.id === this.id &&
-      other.look === this.look &&
-      other.block === this.block
-    )
-  }
-
+class Insert extends Drawn<{ text: string; id: string; look: string; block: boolean }> {
   toDOM(): HTMLElement {
-    const element = document.createElement(this.block ? 'div' : 'ins')
+    const element = document.createElement(this.shows.block ? 'div' : 'ins')
     this.fill(element)
     return element
   }
 
   override updateDOM(element: HTMLElement): boolean {
-    if ((element.tagName === 'DIV') !== this.block) return false
+    if ((element.tagName === 'DIV') !== this.shows.block) return false
     this.fill(element)
     return true
   }
@@ -272,11 +253,12 @@ class Insert extends WidgetType {
   }
 
   private fill(element: HTMLElement): void {
-    element.className = `cm-new ${this.block ? 'cm-new-block' : ''} ${this.look}`
-    element.dataset.hunk = this.id
-    const text = this.block ? this.text.replace(/^\n+|\n+$/g, '') : this.text
+    const { text, id, look, block } = this.shows
+    element.className = `cm-new ${block ? 'cm-new-block' : ''} ${look}`
+    element.dataset.hunk = id
+    const lines = (block ? text.replace(/^\n+|\n+$/g, '') : text).split('\n')
     element.replaceChildren(
-      ...text.split('\n').flatMap((line, index) => (index === 0 ? [line] : [lineBreak(), line])),
+      ...lines.flatMap((line, index) => (index === 0 ? [line] : [lineBreak(), line])),
     )
   }
 }
@@ -289,42 +271,23 @@ function lineBreak(): HTMLElement {
 }
 
 /** "Accepted by Bo, 14:02", behind the words it is about. */
-class OutcomeWidget extends WidgetType {
-  constructor(readonly words: string) {
-    super()
-  }
-
-  override eq(other: OutcomeWidget): boolean {
-    return other.words === this.words
-  }
-
+class OutcomeWidget extends Drawn<{ words: string }> {
   toDOM(): HTMLElement {
     const chip = document.createElement('span')
     chip.className = 'cm-outcome'
-    chip.textContent = this.words
+    chip.textContent = this.shows.words
     return chip
   }
 }
 
 /** Zero-width in the prose; its child stands in the right margin, on the change's own line. */
-class LineMark extends WidgetType {
-  constructor(
-    readonly id: string,
-    readonly number: number,
-    readonly look: string,
-  ) {
-    super()
-  }
-
-  override eq(other: LineMark): boolean {
-    return other.id === this.id && other.number === this.number && other.look === this.look
-  }
-
+class LineMark extends Drawn<{ id: string; number: number; look: string; sign: boolean }> {
   toDOM(): HTMLElement {
     const anchor = document.createElement('span')
-    anchor.className = `cm-hunk-anchor ${this.look}`
-    anchor.dataset.mark = this.id
-    anchor.dataset.number = String(this.number)
+    const { id, number, look, sign } = this.shows
+    anchor.className = `cm-hunk-anchor ${look}`
+    anchor.dataset.mark = id
+    anchor.dataset.number = String(number)
     const mark = anchor.appendChild(document.createElement('button'))
     mark.type = 'button'
     mark.tabIndex = -1
@@ -334,7 +297,10 @@ class LineMark extends WidgetType {
     mark.setAttribute('aria-hidden', 'true')
     // Keeps the writer's caret where it is.
     mark.onmousedown = (event) => event.preventDefault()
-    mark.onclick = () => act(mark, { id: anchor.dataset.next ?? this.id })
+    mark.onclick = () => act(mark, { id: anchor.dataset.next ?? id })
+    // A sign that takes no room; the words for it are in the panel and the bar.
+    if (sign)
+      anchor.append(Object.assign(document.createElement('span'), { className: 'cm-meaning' }))
     return anchor
   }
 

@@ -3,6 +3,7 @@ import { EditorView } from '@codemirror/view'
 import type { Hunk } from '../../wire/generated.ts'
 import { dismissAbout, PRESS_TOAST, toast } from '../../ui/toasts.ts'
 import { busyIds } from '../stores/busy.ts'
+import { markRead } from '../stores/read.ts'
 import { Attention } from '../state/attention.ts'
 import { hunkFrom } from '../state/hunk.ts'
 import { activate, isInView } from './inView.ts'
@@ -34,6 +35,7 @@ export const activeChanges = EditorView.updateListener.of(({ startState, state, 
   const went =
     !showing && transactions.some((tr) => tr.effects.some((effect) => effect.is(setActive)))
   if (before) attention.changed(before, after, went, now)
+  if (after.active !== null && wasVisited(after.active)) markRead(after.active, after.hunks)
 })
 
 /**

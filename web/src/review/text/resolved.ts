@@ -10,15 +10,17 @@ import { describeHunkOutcome, outcomeSummary } from '../state/outcomeSummary.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { activate, isInReviewBar } from './inView.ts'
 import { hunksOf, resolvedChange, reviewField, setActive, setOutcome } from './reviewField.ts'
-import { useReview } from '../stores/requests.ts'
+import { useRequests } from '../stores/requests.ts'
 import { hasVoted } from '../stores/votes.ts'
 import { following } from '../state/changes.ts'
+import { arranged, comparing } from '../state/marks.ts'
 
 /** To the change after one that is gone; where there is none, the review is over. */
 export function goOn(view: EditorView, after = ''): void {
   const resolved = resolvedChange(view.state)
   if (!resolved) return
-  const next = following(hunksOf(view.state), resolved.hunk)
+  const { list } = usePanel.getState()
+  const next = following(arranged(hunksOf(view.state), list), resolved.hunk, comparing(list))
   if (next) return activate(view, next, { after })
   usePanel.setState({ finished: isInReviewBar() })
   view.dispatch({
@@ -40,7 +42,8 @@ export function decidedHere(view: EditorView, ids: readonly string[], after: str
  * approved.
  */
 export function leaveApproved(view: EditorView, ids: readonly string[], after: string): void {
-  const { hunks, active } = view.state.field(reviewField)
+  const { hunks: all, active } = view.state.field(reviewField)
+  const hunks = arranged(all, usePanel.getState().list)
   const say = () => view.dispatch({ effects: EditorView.announce.of(after) })
   if (active === null || !ids.includes(active)) return say()
   const at = hunks.findIndex((hunk) => hunk.id === active)
@@ -59,7 +62,7 @@ export function followResolved(view: EditorView): void {
 }
 
 function outcomeOf({ id, request_id }: Hunk): string {
-  const request = useReview.getState().requests[request_id]
+  const request = useRequests.getState().requests[request_id]
   const known = request?.hunks.find((hunk) => hunk.id === id)
   const outcome = known ? describeHunkOutcome(known) : ''
   return outcome === '' && request && !isWaiting(request) ? outcomeSummary(request) : outcome

@@ -98,13 +98,7 @@ const isDrawnAfter = (tr: Transaction): boolean =>
   tr.annotation(Transaction.remote) === true && !tr.effects.some((effect) => effect.is(setHunks))
 
 const isSame = (a: ChangesState, b: ChangesState): boolean =>
-  a.hunks === b.hunks &&
-  a.streaming === b.streaming &&
-  a.active === b.active &&
-  a.resolved === b.resolved &&
-  a.shown === b.shown &&
-  a.editing === b.editing &&
-  a.edits === b.edits
+  Object.entries(a).every(([name, value]) => b[name as keyof ChangesState] === value)
 
 /** The same changes in the same states, none of them touched: they went along with the text. */
 function isOnlyMoved(before: ReviewState, now: ChangesState, tr: Transaction): boolean {

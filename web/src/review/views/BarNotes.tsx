@@ -11,12 +11,17 @@ import { hasOpenSheet, keepClear } from '../text/inView.ts'
 import { activeHunk } from '../text/reviewField.ts'
 import { usePanel } from '../stores/panel.ts'
 import { DECISION_TOAST } from '../actions/undo.ts'
+import type { Hunk } from '../../wire/generated.ts'
+import { isMarked } from '../state/marks.ts'
+import { Meaning, Reason } from './cards/Meaning.tsx'
+import { StreakRemark } from './StreakRemark.tsx'
 import './BarNotes.css'
 
-/** `note`: what became of the change one looks at. */
-export function BarNotes({ note }: { note: string }) {
+/** `note`: what became of the change one looks at; `hunk`: that change, while it is open. */
+export function BarNotes({ note, hunk }: { note: string; hunk?: Hunk | undefined }) {
   const { toasts, docked } = useToasts()
   const covered = useDialogStack(({ dialogs }) => dialogs.length > 0)
+  const remark = usePanel((panel) => panel.remark)
   useDock()
   const shown = docked && !covered ? notesOf(toasts) : []
   // A screen reader has announced the decision along with the next change.
@@ -24,12 +29,19 @@ export function BarNotes({ note }: { note: string }) {
   const ids = shown.map(({ id }) => id).join()
   useLayoutEffect(() => {
     const view = openDocument()?.view
-    const hunk = view && activeHunk(view.state)
-    if (hunk) keepClear(view, hunk)
-  }, [ids, note])
+    const active = view && activeHunk(view.state)
+    if (active) keepClear(view, active)
+  }, [ids, note, hunk, remark])
   return (
     <div className="bar-notes">
+      {hunk && (isMarked(hunk) || hunk.explanation) && (
+        <div className="review-note bar-meaning">
+          <Meaning hunk={hunk} />
+          <Reason hunk={hunk} />
+        </div>
+      )}
       {note !== '' && <span className="review-note">{note}</span>}
+      <StreakRemark />
       <div className="bar-toast" role="status" aria-live={live}>
         {shown.map((toast) => (
           <ToastCard key={toast.id} toast={toast} />

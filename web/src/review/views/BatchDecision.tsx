@@ -9,15 +9,14 @@ import { useBusy } from '../stores/busy.ts'
 import { decideBatch } from '../actions/decide.ts'
 import { keptEdits } from '../stores/drafts.ts'
 import { usePanel } from '../stores/panel.ts'
-import { DecideTogether } from './DecideTogether.tsx'
+import { KeepMeaningButton } from './cards/KeepMeaningButton.tsx'
 import { ReasonForm } from './cards/ReasonForm.tsx'
 import { acceptanceOfAll, rejectionOfAll } from '../state/responses.ts'
 import { votedOf, votedCount } from '../state/votes.ts'
-import { feedbackOnAcceptAll, feedbackOnRejectAll } from '../state/modelFeedback.ts'
-import { useReview } from '../stores/requests.ts'
+import { useRequests } from '../stores/requests.ts'
 import { useReviewer } from '../stores/reviewer.ts'
 import { ALL_REQUESTS, draftOf } from '../state/drafts.ts'
-import type { DecisionForm } from '../state/decisionForms.ts'
+import { acceptAllForm, type DecisionForm, rejectForm } from '../state/decisionForms.ts'
 import './BatchDecision.css'
 
 /** The names under which the panel remembers that words for all of them are being written. */
@@ -25,82 +24,65 @@ const NOTE = draftOf(ALL_REQUESTS, 'note')
 const REASON = draftOf(ALL_REQUESTS, 'reason')
 
 export function BatchDecision() {
-  const requests = useReview((state) => state.requests)
+  const requests = useRequests((state) => state.requests)
   const hunks = useReviewState(({ hunks }) => hunks)
   const reasoning = usePanel((panel) => panel.reasoning)
   const together = batchOf(requests, hunks, useReviewer())
-  if (together === null) return <DecideTogether />
+  if (together === null) return null
   const { waiting, acceptable, ready, open } = together
-  const accept = `Accept all ${ready} ${inAll(acceptable)}`
+  const accept = `Accept all ${ready.length} ${inAll(acceptable)}`
   const [first] = waiting
   return (
-    <>
-      <DecideTogether />
-      <section className="card batch" aria-label="All suggestions">
-        {reasoning === NOTE && acceptable.length > 0 ? (
-          <ReasonForm keptAs={NOTE} forms={[acceptingAll(acceptable, accept)]} />
-        ) : reasoning === REASON && first ? (
-          <ReasonForm keptAs={REASON} forms={[rejectingAll(waiting, first, open)]} />
-        ) : (
-          <Choices
-            waiting={waiting}
-            ready={pendingOf(acceptable, hunks)}
-            accept={accept}
-            open={open}
-          />
-        )}
-      </section>
-    </>
+    <section className="card batch" aria-label="All suggestions">
+      {reasoning === NOTE && acceptable.length > 0 ? (
+        <ReasonForm keptAs={NOTE} forms={[acceptingAll(acceptable, accept)]} />
+      ) : reasoning === REASON && first ? (
+        <ReasonForm keptAs={REASON} forms={[rejectingAll(waiting, first, open)]} />
+      ) : (
+        <Choices
+          waiting={waiting}
+          acceptable={acceptable}
+          ready={ready}
+          accept={accept}
+          open={open}
+        />
+      )}
+    </section>
   )
 }
-
-const pendingOf = (
-  requests: readonly ToolApprovalRequest[],
-  hunks: readonly Hunk[],
-): readonly string[] =>
-  hunks
-    .filter((hunk) => hunk.status === 'pending')
-    .filter((hunk) => requests.some(({ request_id }) => request_id === hunk.request_id))
-    .map(({ id }) => id)
 
 const inAll = (requests: readonly ToolApprovalRequest[]): string =>
   `in ${plural(requests.length, 'suggestion')}`
 
 /** The words for the AI are shown for the first of them: each request gets the same words. */
-function acceptingAll(requests: readonly ToolApprovalRequest[], label: string): DecisionForm {
-  return {
-    verdict: 'accept',
+const acceptingAll = (requests: readonly ToolApprovalRequest[], label: string): DecisionForm =>
+  acceptAllForm(
+    requests[0]!,
     label,
-    draft: (words) => acceptanceOfAll(requests[0]!, words, keptEdits()),
-    feedback: feedbackOnAcceptAll,
-    send: (words) =>
-      decideBatch(requests, (request) => acceptanceOfAll(request, words, keptEdits())),
-  }
-}
+    (_, { note }) =>
+      decideBatch(requests, (request) => acceptanceOfAll(request, note, keptEdits())),
+    keptEdits(),
+  )
 
-function rejectingAll(
+const rejectingAll = (
   requests: readonly ToolApprovalRequest[],
   first: ToolApprovalRequest,
   open: number,
-): DecisionForm {
-  return {
-    verdict: 'reject',
-    label: `Reject all ${open} ${inAll(requests)}`,
-    draft: (words) => rejectionOfAll(first, words),
-    feedback: (words) => feedbackOnRejectAll(first, words),
-    send: (words) => decideBatch(requests, (request) => rejectionOfAll(request, words)),
-  }
-}
+): DecisionForm =>
+  rejectForm(first, `Reject all ${open} ${inAll(requests)}`, (_, { feedback }) =>
+    decideBatch(requests, (request) => rejectionOfAll(request, feedback)),
+  )
 
 interface ChoicesProps {
   waiting: readonly ToolApprovalRequest[]
+  acceptable: readonly ToolApprovalRequest[]
   /** The changes that can be accepted now. */
-  ready: readonly string[]
+  ready: readonly Hunk[]
   accept: string
   open: number
 }
 
-function Choices({ waiting, ready, accept, open }: ChoicesProps) {
+function Choices({ waiting, acceptable, ready, accept, open }: ChoicesProps) {
   const busy = useBusy((state) => state.ids.size > 0)
   const offline = useSession((session) => session.link !== 'online')
   const off = busy || offline
@@ -117,7 +99,7 @@ function Choices({ waiting, ready, accept, open }: ChoicesProps) {
               type="button"
               className="button is-accept"
               disabled={off}
-              onClick={() => usePanel.setState({ together: { title: accept, ids: ready } })}
+              onClick={() => usePanel.setState({ together: { title: accept, hunks: ready } })}
             >
               {accept}…
             </button>
@@ -133,6 +115,7 @@ function Choices({ waiting, ready, accept, open }: ChoicesProps) {
             </button>
           </>
         )}
+        <KeepMeaningButton of={acceptable} />
         <button
           type="button"
           className="button"

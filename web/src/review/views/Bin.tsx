@@ -7,7 +7,7 @@ import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { BinPages } from './BinPages.tsx'
 import { ofDocument } from '../actions/bin.ts'
 import { RequestOutcome } from './cards/RequestOutcome.tsx'
-import { useReview } from '../stores/requests.ts'
+import { useRequests } from '../stores/requests.ts'
 import type { Filter } from '../state/refused.ts'
 import './Bin.css'
 
@@ -20,7 +20,7 @@ const FILTERS: readonly (readonly [Filter, string])[] = [
 
 export function Bin() {
   const id = useOpenDocument((state) => state.id)
-  const live = useReview((review) => review.requests)
+  const live = useRequests((review) => review.requests)
   return (
     <BinPages
       bin={ofDocument}

@@ -9,6 +9,7 @@ import { inParagraph } from '../state/similar.ts'
 import { type Comparison, usePanel } from '../stores/panel.ts'
 import { useReviewState } from '../hooks/useReviewState.ts'
 import { type Pair, type ComparedText, shortened, sideBySide } from '../state/sideBySide.ts'
+import { Meaning } from './cards/Meaning.tsx'
 import './CompareDialog.css'
 
 const PARAGRAPHS_AROUND = 1
@@ -82,7 +83,7 @@ function Gap({ count }: { count: number }) {
   )
 }
 
-function ParagraphPair({ pair: { original, proposed, changed } }: { pair: Pair }) {
+function ParagraphPair({ pair: { original, proposed, changed, marked } }: { pair: Pair }) {
   return (
     <tr role="row" className={changed ? 'is-changed' : undefined}>
       <td role="cell" dir="auto">
@@ -90,6 +91,9 @@ function ParagraphPair({ pair: { original, proposed, changed } }: { pair: Pair }
       </td>
       <td role="cell" dir="auto">
         <Words label="Proposed" pieces={proposed} none="Deleted" />
+        {marked.map((hunk) => (
+          <Meaning key={hunk.id} hunk={hunk} />
+        ))}
       </td>
     </tr>
   )

@@ -1,6 +1,7 @@
 /** In the review settings: which models may see the text of this document. */
 import { useState } from 'react'
 import { useSession } from '../../session/store.ts'
+import { Setting } from '../../ui/Setting.tsx'
 import type { ModelAccess } from '../../wire/generated.ts'
 import { configure, MODEL_ACCESS } from '../actions/settings.ts'
 
@@ -16,38 +17,32 @@ export function ModelSettings({ access, fixed }: { access: ModelAccess; fixed: b
     <fieldset disabled={fixed}>
       <legend>Which models may see the text</legend>
       {MODEL_ACCESS.map(({ allow, name, what }) => (
-        <label key={allow} className="setting">
-          <input
-            type="radio"
-            name="model-access"
-            checked={access.allow === allow}
-            onChange={() => {
-              if (allow !== 'named') put({ allow })
-              else if (first !== undefined) put({ allow, names: [first] })
-            }}
-          />
-          <span>
-            <b>{name}</b>
-            <span>{what}</span>
-          </span>
-        </label>
+        <Setting
+          key={allow}
+          group="model-access"
+          name={name}
+          what={what}
+          checked={access.allow === allow}
+          onChange={() => {
+            if (allow !== 'named') put({ allow })
+            else if (first !== undefined) put({ allow, names: [first] })
+          }}
+        />
       ))}
       {access.allow === 'named' &&
         offered.map((name) => (
-          <label key={name} className="setting">
-            <input
-              type="checkbox"
-              checked={named.includes(name)}
-              disabled={named.length === 1 && named.includes(name)}
-              onChange={({ currentTarget: { checked } }) =>
-                put({
-                  allow: 'named',
-                  names: checked ? [...named, name] : named.filter((other) => other !== name),
-                })
-              }
-            />
-            <span>{name}</span>
-          </label>
+          <Setting
+            key={name}
+            name={name}
+            checked={named.includes(name)}
+            disabled={named.length === 1 && named.includes(name)}
+            onChange={(on) =>
+              put({
+                allow: 'named',
+                names: on ? [...named, name] : named.filter((other) => other !== name),
+              })
+            }
+          />
         ))}
       {refusal && (
         <p className="warn-note" role="alert">

@@ -13,7 +13,7 @@ import { OrphanedDraftList } from './OrphanedDraftList.tsx'
 import { isWaiting } from '../state/requests.ts'
 import { wasDecidedHere } from '../actions/undo.ts'
 import { canWrite } from '../../session/roles.ts'
-import { useReview } from '../stores/requests.ts'
+import { useRequests } from '../stores/requests.ts'
 import { useReviewer } from '../stores/reviewer.ts'
 import { ALL_REQUESTS } from '../state/drafts.ts'
 
@@ -39,7 +39,7 @@ function useOrphans(): void {
   const hunks = useReviewState(({ hunks }) => hunks)
   const phase = useOpenDocument((state) => state.phase)
   const reviewer = useReviewer()
-  const requests = useReview((state) => state.requests)
+  const requests = useRequests((state) => state.requests)
   const busy = useBusy((state) => state.ids)
   const { id: me, role } = reviewer
   useEffect(() => {

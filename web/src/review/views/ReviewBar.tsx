@@ -13,11 +13,12 @@ import { usePanel } from '../stores/panel.ts'
 import { isWaiting } from '../state/requests.ts'
 import { undoLastDecision } from '../actions/undo.ts'
 import { useReviewState } from '../hooks/useReviewState.ts'
-import { mayDecide } from '../state/permissions.ts'
+import { mayDecide, neededFor } from '../state/permissions.ts'
 import { canDecide } from '../../session/roles.ts'
-import { useReview } from '../stores/requests.ts'
+import { useRequests } from '../stores/requests.ts'
 import { useReviewer } from '../stores/reviewer.ts'
 import { BarChanges, selectActive } from './BarChanges.tsx'
+import { StreakRemark } from './StreakRemark.tsx'
 import { handleBarKey, leaveBar } from './barKeys.ts'
 import './ReviewBar.css'
 
@@ -29,28 +30,38 @@ interface Props {
 export function ReviewBar({ view, onShortcuts }: Props) {
   const { hunks, active, resolved } = useReviewState(selectActive)
   const finished = usePanel((panel) => panel.finished)
+  const hasRemark = usePanel((panel) => panel.remark !== null)
   const running = useActiveRun()
   const at = hunks.findIndex((hunk) => hunk.id === active)
   const hunk = hunks[at]
   const reviewer = useReviewer()
   // Between a decision and the next change, they still look at the same suggestion.
   const looked = hunk ?? resolved?.hunk
-  const request = useReview((state) => (looked ? state.requests[looked.request_id] : undefined))
-  const decides = request ? mayDecide(request, reviewer) : canDecide(reviewer.role)
+  const request = useRequests((state) => (looked ? state.requests[looked.request_id] : undefined))
+  const decides = request
+    ? mayDecide(neededFor(request, looked!), reviewer)
+    : canDecide(reviewer.role)
   useFocusHeartbeat(request && isWaiting(request) ? request.request_id : null, decides)
-  if (hunks.length > 0 || resolved)
+  const shown =
+    hunks.length > 0 || resolved ? (
+      <BarChanges view={view} at={at} hunk={hunk} decides={decides} request={request} />
+    ) : (
+      finished && <Finished view={view} />
+    )
+  if (shown)
     return (
       <Bar view={view} onShortcuts={onShortcuts} decides={decides}>
-        <BarChanges view={view} at={at} hunk={hunk} decides={decides} request={request} />
+        {shown}
       </Bar>
     )
-  if (finished)
-    return (
-      <Bar view={view} onShortcuts={onShortcuts} decides={decides}>
-        <Finished view={view} />
-      </Bar>
+  if (running) return <Writing id={running.id} />
+  return (
+    hasRemark && (
+      <div className="review-bar is-remark">
+        <StreakRemark />
+      </div>
     )
-  return running && <Writing id={running.id} />
+  )
 }
 
 interface BarProps extends Props {

@@ -7,9 +7,11 @@ import { useSession } from '../../session/store.ts'
 import { Choice } from '../../ui/Choice.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { Setting } from '../../ui/Setting.tsx'
 import { ModelSettings } from './ModelSettings.tsx'
 import { configure, POLICIES, timeLimits } from '../actions/settings.ts'
 import { Passages } from './FrozenPassages.tsx'
+import { hasRemarks, setRemarks } from '../stores/remarks.ts'
 import './ReviewSettings.css'
 
 export function ReviewSettings() {
@@ -47,18 +49,14 @@ function Settings({ onJump }: { onJump: () => void }) {
       <fieldset disabled={fixed}>
         <legend>Who decides</legend>
         {POLICIES.map(({ policy, name, what }) => (
-          <label key={policy} className="setting">
-            <input
-              type="radio"
-              name="policy"
-              checked={settings.policy === policy}
-              onChange={() => void configure({ policy }).then(setRefusal)}
-            />
-            <span>
-              <b>{name}</b>
-              <span>{what}</span>
-            </span>
-          </label>
+          <Setting
+            key={policy}
+            group="policy"
+            name={name}
+            what={what}
+            checked={settings.policy === policy}
+            onChange={() => void configure({ policy }).then(setRefusal)}
+          />
         ))}
         {refusal && (
           <p className="warn-note" role="alert">
@@ -68,19 +66,12 @@ function Settings({ onJump }: { onJump: () => void }) {
       </fieldset>
       <fieldset disabled={fixed}>
         <legend>Before a change lands</legend>
-        <label className="setting">
-          <input
-            type="checkbox"
-            checked={settings.approvals === 'on'}
-            onChange={(event) =>
-              void configure({ approvals: event.currentTarget.checked ? 'on' : 'off' })
-            }
-          />
-          <span>
-            <b>Require approval</b>
-            <span>If off, AI edits apply at once. They are logged, shown, and can be undone.</span>
-          </span>
-        </label>
+        <Setting
+          name="Require approval"
+          what="If off, AI edits apply at once. They are logged, shown, and can be undone."
+          checked={settings.approvals === 'on'}
+          onChange={(on) => void configure({ approvals: on ? 'on' : 'off' })}
+        />
         <label className="setting-row">
           <span>Time to decide</span>
           <Choice
@@ -93,7 +84,27 @@ function Settings({ onJump }: { onJump: () => void }) {
       <ModelSettings access={settings.modelAccess} fixed={fixed} />
       <Policies policies={settings.policies} fixed={fixed} />
       <Passages fixed={fixed} mayFreeze={role === 'owner'} onJump={onJump} />
+      <Remarks />
       <ServerSettings />
     </div>
+  )
+}
+
+/** One's own choice, in this browser. */
+function Remarks() {
+  const [on, setOn] = useState(hasRemarks)
+  return (
+    <fieldset>
+      <legend>For you, in this browser</legend>
+      <Setting
+        name="Remark on fast accepting"
+        what="When you accept ten changes in ten seconds, and some of them change the meaning."
+        checked={on}
+        onChange={(wanted) => {
+          setRemarks(wanted)
+          setOn(wanted)
+        }}
+      />
+    </fieldset>
   )
 }

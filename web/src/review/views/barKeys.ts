@@ -1,10 +1,18 @@
 /** Keys of the review bar. */
 import type { EditorView } from '@codemirror/view'
 import { usePanel } from '../stores/panel.ts'
-import { type KeyPress, actionOf } from '../state/keyActions.ts'
+import { type KeyPress, type ReviewAction, actionOf } from '../state/keyActions.ts'
 import { canWrite } from '../../session/roles.ts'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
-import { go, acceptActive, rejectActive, editActive, splitActive } from '../actions/keyBindings.ts'
+import {
+  acceptActive,
+  deferActive,
+  editActive,
+  go,
+  goUnread,
+  rejectActive,
+  splitActive,
+} from '../actions/activeChange.ts'
 import { undoLastDecision } from '../actions/undo.ts'
 
 export function leaveBar(view: EditorView): void {
@@ -23,24 +31,19 @@ export function handleBarKey(
   if (!act) return
   event.preventDefault()
   if (event.repeat && act !== 'next' && act !== 'previous') return
-  switch (act) {
-    case 'next':
-      return void go(view, 1)
-    case 'previous':
-      return void go(view, -1)
-    case 'accept':
-      return void acceptActive(view)
-    case 'reject':
-      return void rejectActive(view)
-    case 'edit':
-      return void editActive(view)
-    case 'split':
-      return void splitActive(view)
-    case 'undo':
-      return void undoLastDecision()
-    case 'shortcuts':
-      return onShortcuts()
-    case 'text':
-      return leaveBar(view)
-  }
+  if (act === 'shortcuts') return onShortcuts()
+  ACTS[act](view)
+}
+
+const ACTS: Record<Exclude<ReviewAction, 'shortcuts'>, (view: EditorView) => unknown> = {
+  next: (view) => go(view, 1),
+  previous: (view) => go(view, -1),
+  unread: goUnread,
+  defer: deferActive,
+  accept: acceptActive,
+  reject: rejectActive,
+  edit: editActive,
+  split: splitActive,
+  undo: undoLastDecision,
+  text: leaveBar,
 }

@@ -1,4 +1,5 @@
 /** Questions of the desk that are not done: at work, waiting for a decision, or queued. Pure. */
+import { shortened } from '../../text/shortened.ts'
 import type { AgentEvent } from '../../wire/generated.ts'
 
 export interface AskedRun {
@@ -48,11 +49,9 @@ export type Waits = 'for us' | 'for others' | null
 export function stateWords(run: AskedRun, runs: readonly AskedRun[], waits: Waits): string {
   if (run.isOver) return run.text
   const first = runs.find(({ isOver }) => !isOver)
-  if (first && first.id !== run.id) return `Queued: begins when “${shortly(first.prompt)}” is done.`
+  if (first && first.id !== run.id)
+    return `Queued: begins when “${shortened(first.prompt, 40)}” is done.`
   if (waits === 'for us') return 'Waiting for you: decide above.'
   if (waits === 'for others') return 'Waiting for somebody else’s decision.'
   return run.text || 'Working…'
 }
-
-const shortly = (prompt: string): string =>
-  prompt.length > 40 ? `${prompt.slice(0, 40).toWellFormed()}…` : prompt

@@ -2,7 +2,7 @@
 import { explain } from '../../review/actions/explain.ts'
 import { votedWords } from '../../review/state/permissions.ts'
 import { rememberAct } from '../../review/actions/undo.ts'
-import { useBusy } from '../../review/stores/busy.ts'
+import { clearBusy, markBusy } from '../../review/stores/busy.ts'
 import { wire } from '../../session/store.ts'
 import { readRules } from './rules.ts'
 import { useInbox } from './store.ts'
@@ -35,11 +35,10 @@ export async function decideRequest(
 
 /** One thing at a time about a request: nothing is sent twice. */
 export async function once(id: string, act: () => Promise<void>): Promise<void> {
-  if (useBusy.getState().ids.has(id)) return
-  useBusy.setState(({ ids }) => ({ ids: new Set([...ids, id]) }))
+  if (!markBusy([id])) return
   try {
     await act()
   } finally {
-    useBusy.setState(({ ids }) => ({ ids: new Set([...ids].filter((other) => other !== id)) }))
+    clearBusy([id])
   }
 }

@@ -7,9 +7,9 @@ import { useBusy } from '../../review/stores/busy.ts'
 import { forgetDrafts, useInboxDrafts } from '../../review/stores/drafts.ts'
 import { orphaned } from '../../review/state/orphans.ts'
 import { applyRequest, isWaiting } from '../../review/state/requests.ts'
+import { attempt } from '../../session/attempt.ts'
 import { useSession, wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
-import { CallError } from '../../wire/socket.ts'
 import { useInbox } from './store.ts'
 import { outcomeOf, scopeOf } from './wording.ts'
 
@@ -61,18 +61,13 @@ function useTold(): boolean {
   useEffect(() => {
     if (!online) return
     let here = true
-    wire.call('list_pending_approvals', {}).then(
-      ({ requests }) => {
-        if (!here) return
-        const ours = requests.filter((request) => request.document_id === null)
-        useInbox.setState((inbox) => ours.reduce(applyRequest, inbox))
-        setTold(true)
-      },
-      (error: unknown) => {
-        // Without the list, words stay where they are.
-        if (!(error instanceof CallError)) throw error
-      },
-    )
+    // Without the list, words stay where they are.
+    void attempt(wire.call('list_pending_approvals', {}), () => undefined).then((list) => {
+      if (!here || !list) return
+      const ours = list.requests.filter((request) => request.document_id === null)
+      useInbox.setState((inbox) => ours.reduce(applyRequest, inbox))
+      setTold(true)
+    })
     return () => {
       here = false
       setTold(false)

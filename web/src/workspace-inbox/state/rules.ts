@@ -1,9 +1,9 @@
 /** The rules about work without a document, as far as they are ours to see. */
-import { useCallback, useEffect } from 'react'
+import { useEffect } from 'react'
 import { create } from 'zustand'
 import { learn } from '../../rules/store.ts'
+import { attempt } from '../../session/attempt.ts'
 import { useCapability, useSession, wire } from '../../session/store.ts'
-import { CallError } from '../../wire/socket.ts'
 import type { Rule } from '../../wire/generated.ts'
 import { useInbox } from './store.ts'
 
@@ -14,18 +14,14 @@ interface InboxRuleList {
 export const useVisibleInboxRules = create<InboxRuleList>()(() => ({ rules: [], failed: false }))
 
 export async function readRules(): Promise<void> {
-  try {
-    const { rules } = await wire.call('rules:list', {})
-    learn(rules)
-    // Those of documents are listed there.
-    useVisibleInboxRules.setState({
-      rules: rules.filter((rule) => rule.documentId === null),
-      failed: false,
-    })
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    useVisibleInboxRules.setState({ failed: true })
-  }
+  const list = await attempt(wire.call('rules:list', {}), () =>
+    useVisibleInboxRules.setState({ failed: true }),
+  )
+  if (!list) return
+  learn(list.rules)
+  // Those of documents are listed there.
+  const rules = list.rules.filter((rule) => rule.documentId === null)
+  useVisibleInboxRules.setState({ rules, failed: false })
 }
 
 /**
@@ -42,9 +38,8 @@ export function useInboxRules(): InboxRuleList {
       .toSorted()
       .join(' '),
   )
-  const read = useCallback(() => void readRules(), [])
   useEffect(() => {
-    if (supported && online) read()
-  }, [supported, online, read, decided])
+    if (supported && online) void readRules()
+  }, [supported, online, decided])
   return useVisibleInboxRules()
 }

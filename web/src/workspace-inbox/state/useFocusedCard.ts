@@ -51,16 +51,15 @@ export function useFocusedCard(
       if (card !== null) notice({ by: 'focus', card })
     }
     const scrolled = () => notice({ by: 'scroll', inView: inView(box, scrolls) })
-    box.addEventListener('focusin', pressed)
-    box.addEventListener('pointerdown', pressed)
-    box.addEventListener('pointermove', pointed)
-    scrolls.addEventListener('scroll', scrolled, { passive: true })
+    const listening = new AbortController()
+    const { signal } = listening
+    box.addEventListener('focusin', pressed, { signal })
+    box.addEventListener('pointerdown', pressed, { signal })
+    box.addEventListener('pointermove', pointed, { signal })
+    scrolls.addEventListener('scroll', scrolled, { passive: true, signal })
     return () => {
       clearTimeout(rest)
-      box.removeEventListener('focusin', pressed)
-      box.removeEventListener('pointerdown', pressed)
-      box.removeEventListener('pointermove', pointed)
-      scrolls.removeEventListener('scroll', scrolled)
+      listening.abort()
     }
   }, [desk])
   return now

@@ -1,5 +1,6 @@
 /** Names of cards of the desk, and their outcomes. Pure. */
 import { toolName } from '../../chat/tools.ts'
+import { shortened } from '../../text/shortened.ts'
 import { timeAgo } from '../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { showInvisible } from '../../ui/visibleText.ts'
@@ -24,12 +25,9 @@ export function scopeOf({
   const { command } = (preview_data ?? {}) as { command?: unknown }
   // Other tools may have an input of that name too.
   if (preview_type === 'command' && typeof command === 'string')
-    return `${toolEffect(tool_name) === 'acts' ? 'command' : name}: ${showInvisible(cut(command.replace(/\s+/g, ' ').trim()))}`
+    return `${toolEffect(tool_name) === 'acts' ? 'command' : name}: ${showInvisible(shortened(command.replace(/\s+/g, ' ').trim(), LONGEST))}`
   return file_path === null ? name : `${name} ${showInvisible(file_path)}`
 }
-
-const cut = (text: string): string =>
-  text.length <= LONGEST ? text : `${text.slice(0, LONGEST).toWellFormed()}…`
 
 const OUTCOMES: Partial<Record<ToolApprovalRequest['status'], string>> = {
   approved: 'Approved',

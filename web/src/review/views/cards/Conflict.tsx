@@ -4,11 +4,22 @@ import { askAgain } from '../../../chat/composer/ask.ts'
 import { Icon } from '../../../ui/icons.tsx'
 import type { Hunk } from '../../../wire/generated.ts'
 import { acceptHunk, rejectHunk } from '../../actions/decide.ts'
-import { baseText, currentText, proposedText } from '../../state/hunk.ts'
+import { changedSince } from '../../state/changes.ts'
+import { baseText, currentText, isByPerson, proposedText } from '../../state/hunk.ts'
 import { wordDiff } from '../../../text/wordDiff.ts'
 import { usePanel } from '../../stores/panel.ts'
 import { useChangedBy } from './useChangedBy.ts'
 import './Conflict.css'
+
+/** A way on. */
+interface Way {
+  words: string
+  /** Its name before "change 3", where that is not its words. */
+  name?: string
+  /** Set on what decides: pressed twice it decides once. */
+  decides?: ''
+  act: () => void
+}
 
 interface Props {
   hunk: Hunk
@@ -20,22 +31,35 @@ interface Props {
   children?: React.ReactNode
 }
 
+const AIS = { read: 'What the AI read', proposed: 'The AI’s version', use: 'Use the AI’s' }
+const PERSONS = { read: 'What stood there', proposed: 'The suggestion', use: 'Use it' }
+
 export function Conflict({ hunk, number, busy, types, children }: Props) {
   const changedBy = useChangedBy(hunk)
   const doc = useOpenDocument(({ snapshot }) => snapshot?.doc)
   if (!doc) return null
   const base = baseText(hunk, doc)
   const inserting = hunk.parts.every((part) => part.base === '')
+  const proposed = types ? { text: proposedText(hunk, doc) } : {}
+  const said = isByPerson(hunk) ? PERSONS : AIS
+  const edit = () => usePanel.setState({ editing: hunk.id, reasoning: null })
+  const ways: Way[] = [
+    { words: 'Keep the text', decides: '', act: () => void rejectHunk(hunk) },
+    { words: said.use, decides: '', act: () => void acceptHunk(hunk, proposed) },
+    ...(types ? [{ words: 'Edit', name: 'Edit', act: edit }] : []),
+    ...(isByPerson(hunk)
+      ? []
+      : [{ words: 'Ask again', name: 'Ask again about', act: () => askAgain(hunk) }]),
+  ]
   return (
     <>
       <p className="warn-note">
-        {changedBy ?? 'The text here changed after the AI read it.'} Nothing is replaced unless you
-        say so.
+        {changedBy ?? changedSince(hunk)} Nothing is replaced unless you say so.
       </p>
       <dl className="sides">
         {!inserting && (
           <div>
-            <dt>What the AI read</dt>
+            <dt>{said.read}</dt>
             <dd dir="auto">{base}</dd>
           </div>
         )}
@@ -44,51 +68,24 @@ export function Conflict({ hunk, number, busy, types, children }: Props) {
           <Differs base={base} text={currentText(hunk, doc)} />
         </div>
         <div>
-          <dt>The AI’s version</dt>
+          <dt>{said.proposed}</dt>
           <Differs base={base} text={proposedText(hunk, doc)} />
         </div>
       </dl>
       <div className="hunk-actions">
-        <button
-          type="button"
-          data-decides=""
-          className="button"
-          disabled={busy}
-          aria-label={`Keep the text, change ${number}`}
-          onClick={() => void rejectHunk(hunk)}
-        >
-          Keep the text
-        </button>
-        <button
-          type="button"
-          data-decides=""
-          className="button"
-          disabled={busy}
-          aria-label={`Use the AI’s, change ${number}`}
-          onClick={() => void acceptHunk(hunk, types ? { text: proposedText(hunk, doc) } : {})}
-        >
-          Use the AI’s
-        </button>
-        {types && (
+        {ways.map(({ words, name, decides, act }) => (
           <button
             type="button"
+            key={words}
+            data-decides={decides}
             className="button"
             disabled={busy}
-            aria-label={`Edit change ${number}`}
-            onClick={() => usePanel.setState({ editing: hunk.id, reasoning: null })}
+            aria-label={`${name ?? `${words},`} change ${number}`}
+            onClick={act}
           >
-            Edit
+            {words}
           </button>
-        )}
-        <button
-          type="button"
-          className="button"
-          disabled={busy}
-          aria-label={`Ask again about change ${number}`}
-          onClick={() => askAgain(hunk)}
-        >
-          Ask again
-        </button>
+        ))}
         <button
           type="button"
           className="button is-quiet"

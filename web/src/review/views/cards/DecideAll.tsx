@@ -6,13 +6,16 @@ import { canRemember } from '../../../rules/wording.ts'
 import { useHasKeptEdit } from '../../stores/keptEdits.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { draftOf } from '../../state/drafts.ts'
-import { rejectionOfAll, acceptanceOfAll } from '../../state/responses.ts'
-import { feedbackOnRejectAll, feedbackOnAcceptAll } from '../../state/modelFeedback.ts'
+import { acceptAllForm, rejectForm } from '../../state/decisionForms.ts'
 import { rejectAll, acceptAll, acceptHunk } from '../../actions/decide.ts'
 import { keptEdits } from '../../stores/drafts.ts'
 import { Icon } from '../../../ui/icons.tsx'
 import { isProofread, corrections } from '../../state/similar.ts'
 import { RememberOffer } from '../../../rules/RememberOffer.tsx'
+import { isMarked } from '../../state/marks.ts'
+import { mayDecide, neededFor } from '../../state/permissions.ts'
+import { useReviewer } from '../../stores/reviewer.ts'
+import { KeepMeaningButton } from './KeepMeaningButton.tsx'
 import './DecideAll.css'
 
 /** The name under which the panel remembers that a note is being written. */
@@ -30,8 +33,14 @@ export function DecideAll({
   const offline = useSession((session) => session.link !== 'online')
   const hasRules = useCapability('rules')
   const open = hunks.length
-  const ready = hunks.filter((hunk) => hunk.status === 'pending')
+  const reviewer = useReviewer()
+  const ready = hunks.filter(
+    (hunk) =>
+      hunk.status === 'pending' && !hunk.writing && mayDecide(neededFor(request, hunk), reviewer),
+  )
   const only = ready.length === 1 ? ready[0] : undefined
+  // A note goes with all of them, and so not where some are left to others.
+  const isAll = ready.length === hunks.filter((hunk) => hunk.status === 'pending').length
   const remembers = hasRules && ready.length === open && canRemember(request)
   const isEdited = useHasKeptEdit(only)
   const accept = !only
@@ -40,36 +49,19 @@ export function DecideAll({
       ? 'Accept your edit'
       : 'Accept 1 change'
   if (reasoning === request.request_id) {
-    return (
-      <ReasonForm
-        keptAs={draftOf(request.request_id, 'reason')}
-        forms={[
-          {
-            verdict: 'reject',
-            label: `Reject all ${open}`,
-            draft: (words) => rejectionOfAll(request, words),
-            feedback: (words) => feedbackOnRejectAll(request, words),
-            send: (words) => rejectAll(request, words),
-          },
-        ]}
-      />
+    const form = rejectForm(request, `Reject all ${open}`, (all, { feedback }) =>
+      rejectAll(all, feedback),
     )
+    return <ReasonForm keptAs={draftOf(request.request_id, 'reason')} forms={[form]} />
   }
   if (reasoning === noteFor(request)) {
-    return (
-      <ReasonForm
-        keptAs={draftOf(request.request_id, 'note')}
-        forms={[
-          {
-            verdict: 'accept',
-            label: accept,
-            draft: (words) => acceptanceOfAll(request, words, keptEdits()),
-            feedback: feedbackOnAcceptAll,
-            send: (words) => acceptAll(request, words),
-          },
-        ]}
-      />
+    const form = acceptAllForm(
+      request,
+      accept,
+      (all, { note }) => acceptAll(all, note),
+      keptEdits(),
     )
+    return <ReasonForm keptAs={draftOf(request.request_id, 'note')} forms={[form]} />
   }
   const note = (
     <button
@@ -96,6 +88,7 @@ export function DecideAll({
           {only ? accept : `${accept}…`}
         </button>
       )}
+      <KeepMeaningButton of={[request]} />
       <button
         type="button"
         className="button"
@@ -105,9 +98,9 @@ export function DecideAll({
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
       </button>
       {!isProofread(request.hunks, request) && (
-        <Corrections hunks={corrections(hunks, request)} of={ready.length} />
+        <Corrections hunks={corrections(ready, request)} of={ready} />
       )}
-      {ready.length > 0 && !remembers && note}
+      {ready.length > 0 && isAll && !remembers && note}
       {ready.length > 0 && remembers && (
         <details className="more-decisions">
           <summary>More</summary>
@@ -124,10 +117,13 @@ export function DecideAll({
 }
 
 /**
- * Accepts corrections of a word or two all at once, where they are not all that can be accepted.
+ * Accepts corrections of a word or two all at once, where they are neither all that can be accepted
+ * nor all that keeps the meaning.
  */
-function Corrections({ hunks: found, of }: { hunks: readonly Hunk[]; of: number }) {
-  if (found.length === 0 || found.length === of) return null
+function Corrections({ hunks: found, of }: { hunks: readonly Hunk[]; of: readonly Hunk[] }) {
+  const keeping = of.filter((hunk) => !isMarked(hunk))
+  const isSame = (all: readonly Hunk[]) => all.every((hunk) => found.includes(hunk))
+  if (found.length === 0 || isSame(of) || (isSame(keeping) && !found.some(isMarked))) return null
   return (
     <button type="button" className="button" onClick={() => list('Corrections', found)}>
       {found.length === 1 ? 'Accept 1 correction…' : `Accept all ${found.length} corrections…`}
@@ -137,5 +133,5 @@ function Corrections({ hunks: found, of }: { hunks: readonly Hunk[]; of: number 
 
 /** Lists changes, before they are decided together. */
 function list(title: string, hunks: readonly Hunk[]): void {
-  usePanel.setState({ together: { title, ids: hunks.map(({ id }) => id) } })
+  usePanel.setState({ together: { title, hunks } })
 }

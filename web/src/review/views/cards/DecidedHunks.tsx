@@ -6,8 +6,10 @@ import type { Hunk } from '../../../wire/generated.ts'
 import { proposeOneAgain, useUnplacedHunks } from '../../actions/reopen.ts'
 import { undo } from '../../actions/undo.ts'
 import { decidedHunkText, describeHunkOutcome } from '../../state/outcomeSummary.ts'
+import { Meaning } from './Meaning.tsx'
 import { Quotation } from './Quotation.tsx'
 import { canDecide } from '../../../session/roles.ts'
+import type { SnippetPiece } from '../../state/snippet.ts'
 import { isRefused } from '../../state/refused.ts'
 import './DecidedHunks.css'
 
@@ -44,7 +46,14 @@ export function DecidedHunks({ label, hunks, open = false, whole = false }: Prop
   )
 }
 
-function DecidedHunkRow({ hunk, single }: { hunk: Hunk; single: boolean }) {
+interface RowProps {
+  hunk: Hunk
+  single: boolean
+  /** The change where it stood, if that is known. */
+  pieces?: readonly SnippetPiece[]
+}
+
+export function DecidedHunkRow({ hunk, single, pieces }: RowProps) {
   const me = useSession((session) => session.me?.user.id)
   const mayDecide = canDecide(useOpenDocument((state) => state.role))
   const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
@@ -55,32 +64,25 @@ function DecidedHunkRow({ hunk, single }: { hunk: Hunk; single: boolean }) {
   return (
     <li className="decided-row">
       <p className="words">
-        <Quotation pieces={decidedHunkText(hunk)} />
+        <Quotation pieces={pieces ?? decidedHunkText(hunk)} />
       </p>
+      <Meaning hunk={hunk} />
       <p className="card-note">
         <span>
-          {describeHunkOutcome(hunk, me)}
+          {describeHunkOutcome(hunk, me) || 'To be decided'}
           {hunk.status === 'rejected' && reason !== '' && `: “${reason}”`}
         </span>
         {unplaced && <span className="badge">No place for it in today’s text</span>}
-        {canUndo && (
+        {(canUndo || canReopen) && (
           <button
             type="button"
             className="link"
             disabled={offline}
-            onClick={() => void undo(hunk.request_id, [hunk.id])}
+            onClick={() =>
+              void (canUndo ? undo(hunk.request_id, [hunk.id]) : proposeOneAgain(hunk))
+            }
           >
-            Undo
-          </button>
-        )}
-        {canReopen && (
-          <button
-            type="button"
-            className="link"
-            disabled={offline}
-            onClick={() => void proposeOneAgain(hunk)}
-          >
-            Bring back
+            {canUndo ? 'Undo' : 'Bring back'}
           </button>
         )}
       </p>

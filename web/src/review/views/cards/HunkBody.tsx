@@ -6,7 +6,9 @@ import { showRow } from '../../text/inView.ts'
 import { useApproved } from '../../hooks/useApproved.ts'
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
 import { hunkTouchesFrozen } from '../../../frozen/field.ts'
-import { CompareButton, SplitButton, SheetButtons, HunkSize } from './HunkButtons.tsx'
+import { CommentButton } from '../../../comments/views/CommentButton.tsx'
+import { DecisionButtons } from './DecisionButtons.tsx'
+import { CompareButton, DeferButton, SplitButton, HunkSize } from './HunkButtons.tsx'
 import { useBusy } from '../../stores/busy.ts'
 import { useSession } from '../../../session/store.ts'
 import { mayType } from '../../state/permissions.ts'
@@ -21,6 +23,7 @@ import { rejection, acceptance } from '../../state/responses.ts'
 import { feedbackOnRejectOne, feedbackOnAcceptOne } from '../../state/modelFeedback.ts'
 import { rejectHunk, acceptHunk } from '../../actions/decide.ts'
 import { keptEdits } from '../../stores/drafts.ts'
+import { Meaning, Reason } from './Meaning.tsx'
 import { TogetherButtons } from './TogetherButtons.tsx'
 import './HunkBody.css'
 
@@ -28,12 +31,11 @@ interface HunkBodyProps {
   hunk: Hunk
   number: number
   total: number
-  mayDecide: boolean
   request: ToolApprovalRequest
 }
 
 /** The facts about the active change, and the decisions about it. */
-export function HunkBody({ hunk, number, total, mayDecide, request }: HunkBodyProps) {
+export function HunkBody({ hunk, number, total, request }: HunkBodyProps) {
   const writing = usePanel((panel) => panel.editing === hunk.id || panel.reasoning === hunk.id)
   useEffect(() => {
     showRow(hunk.id)
@@ -48,22 +50,23 @@ export function HunkBody({ hunk, number, total, mayDecide, request }: HunkBodyPr
           owner can unfreeze them.
         </p>
       )}
+      <Meaning hunk={hunk} />
       {approved.words !== '' && <p className="card-note">{approved.words}</p>}
-      {hunk.explanation && (
-        <p className="hunk-why" dir="auto">
-          {hunk.explanation}
-        </p>
-      )}
-      {mayDecide ? (
+      <Reason hunk={hunk} />
+      {approved.decides ? (
         <Choices hunk={hunk} number={number} total={total} request={request} />
       ) : (
-        <CompareButton hunk={hunk} number={number} />
+        <div className="hunk-actions">
+          <CompareButton hunk={hunk} number={number} />
+          <CommentButton hunk={hunk} number={number} />
+          <DeferButton hunk={hunk} number={number} total={total} off={false} />
+        </div>
       )}
     </div>
   )
 }
 
-function Choices({ hunk, number, total, request }: Omit<HunkBodyProps, 'mayDecide'>) {
+function Choices({ hunk, number, total, request }: HunkBodyProps) {
   const { editing, reasoning } = usePanel()
   const busy = useBusy((state) => state.ids.has(hunk.id))
   const offline = useSession((session) => session.link !== 'online')
@@ -78,17 +81,25 @@ function Choices({ hunk, number, total, request }: Omit<HunkBodyProps, 'mayDecid
         others={tally(request.hunks).open - 1}
       />
     )
-  const split = <SplitButton hunk={hunk} number={number} total={total} off={busy || offline} />
+  const shown = { hunk, number, total, off: busy || offline }
+  const more = (
+    <>
+      <SplitButton {...shown} />
+      <DeferButton {...shown} />
+    </>
+  )
   if (hunk.status === 'conflict')
     return (
       <Conflict hunk={hunk} number={number} busy={busy || offline} types={types}>
-        {split}
+        {more}
       </Conflict>
     )
   return (
     <div className="hunk-actions">
       {/* Elsewhere the bar has these; here the panel lies over it. */}
-      <SheetButtons hunk={hunk} number={number} total={total} off={busy || offline} types={types} />
+      <span className="in-sheet">
+        <DecisionButtons hunk={hunk} of={`change ${number} of ${total}`} sheet />
+      </span>
       <button
         type="button"
         className="button is-quiet"
@@ -99,10 +110,11 @@ function Choices({ hunk, number, total, request }: Omit<HunkBodyProps, 'mayDecid
       >
         <Icon name="speech" size={14} /> Add a reason
       </button>
-      {split}
+      {more}
       <CompareButton hunk={hunk} number={number} />
-      <HunkSize hunk={hunk} />
+      <CommentButton hunk={hunk} number={number} />
       <TogetherButtons hunk={hunk} />
+      <HunkSize hunk={hunk} />
     </div>
   )
 }

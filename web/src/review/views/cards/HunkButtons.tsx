@@ -1,17 +1,14 @@
 /** Buttons of the active change that stand beside accepting and rejecting it. */
+import { Icon } from '../../../ui/icons.tsx'
 import type { Hunk } from '../../../wire/generated.ts'
 import { usePanel } from '../../stores/panel.ts'
 import { canSplit, isMoved } from '../../state/hunk.ts'
+import { deferHunk } from '../../actions/defer.ts'
 import { splitHunk } from '../../actions/decide.ts'
-import { useHasKeptEdit } from '../../stores/keptEdits.ts'
-import type { EditorView } from '@codemirror/view'
-import { openDocument } from '../../../document/openDocument.ts'
-import { acceptActive, editActive, rejectActive } from '../../actions/keyBindings.ts'
-import { Icon } from '../../../ui/icons.tsx'
 import { wordChange } from '../../state/snippet.ts'
 import './HunkButtons.css'
 
-interface SplitProps {
+interface ButtonProps {
   hunk: Hunk
   number: number
   total: number
@@ -36,8 +33,26 @@ export function CompareButton({ hunk, number }: { hunk: Hunk; number: number }) 
   )
 }
 
+/** Puts the change at the end of one's own list, or back. */
+export function DeferButton({ hunk, number, total, off }: ButtonProps) {
+  const isLater = usePanel(({ list }) => list.later.has(hunk.id))
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      disabled={off}
+      aria-pressed={isLater}
+      aria-label={`Put change ${number} of ${total} off for later`}
+      title="At the end of your own list (D)"
+      onClick={() => void deferHunk(hunk)}
+    >
+      <Icon name="clock" size={14} />
+    </button>
+  )
+}
+
 /** Makes each place of the change a change of its own. */
-export function SplitButton({ hunk, number, total, off }: SplitProps) {
+export function SplitButton({ hunk, number, total, off }: ButtonProps) {
   if (!canSplit(hunk)) return null
   const parts = hunk.parts.length
   return (
@@ -51,57 +66,6 @@ export function SplitButton({ hunk, number, total, off }: SplitProps) {
     >
       Split
     </button>
-  )
-}
-
-interface SheetButtonsProps {
-  hunk: Hunk
-  number: number
-  total: number
-  off: boolean
-  types: boolean
-}
-
-export function SheetButtons({ hunk, number, total, off, types }: SheetButtonsProps) {
-  const accept = useHasKeptEdit(hunk) ? 'Accept your edit' : 'Accept'
-  const act = (press: (view: EditorView) => boolean) => () => {
-    const view = openDocument()?.view
-    if (view) press(view)
-  }
-  return (
-    <span className="in-sheet">
-      <button
-        data-decides=""
-        type="button"
-        className="button is-accept"
-        disabled={off}
-        aria-label={`${accept}${accept === 'Accept' ? '' : ' of'} change ${number} of ${total}`}
-        onClick={act(acceptActive)}
-      >
-        <Icon name="check" size={13} /> {accept}
-      </button>
-      {types && (
-        <button
-          type="button"
-          className="button"
-          disabled={off}
-          aria-label={`Edit change ${number} of ${total}`}
-          onClick={act(editActive)}
-        >
-          <Icon name="pencil" size={13} /> Edit
-        </button>
-      )}
-      <button
-        type="button"
-        data-decides=""
-        className="button"
-        disabled={off}
-        aria-label={`Reject change ${number} of ${total}`}
-        onClick={act(rejectActive)}
-      >
-        <Icon name="cross" size={13} /> Reject
-      </button>
-    </span>
   )
 }
 

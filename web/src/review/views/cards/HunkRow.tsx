@@ -3,6 +3,7 @@ import { memo } from 'react'
 import { openDocument } from '../../../document/openDocument.ts'
 import { activate } from '../../text/inView.ts'
 import { hunksOf } from '../../text/reviewField.ts'
+import { Icon } from '../../../ui/icons.tsx'
 import { Quotation } from './Quotation.tsx'
 import { type HunkSummary, EDIT_IS_KEPT } from '../../state/hunkSummaries.ts'
 import './HunkRow.css'
@@ -19,7 +20,7 @@ interface RowProps {
  * {@link writeNumbers}.
  */
 export const HunkRow = memo(function HunkRow({ row, active, children }: RowProps) {
-  const { id, isConflict, isMoved, isEdited, approvedBy } = row
+  const { id, isConflict, isMoved, isLater, isWriting, isEdited, approvedBy, sign } = row
   return (
     <li className={`hunk-row ${active ? 'is-active' : ''}`} data-row={id}>
       <button
@@ -36,9 +37,16 @@ export const HunkRow = memo(function HunkRow({ row, active, children }: RowProps
           <Quotation pieces={row.pieces} />
           {isConflict && !active && <span className="badge">Text changed</span>}
           {isMoved && !active && <span className="badge is-calm">Moved</span>}
+          {isLater && <span className="badge is-calm">Later</span>}
+          {isWriting && <span className="badge is-calm">Writing…</span>}
           {isEdited && <span className="badge is-calm">{EDIT_IS_KEPT}</span>}
           {approvedBy !== '' && !active && <span className="badge is-calm">{approvedBy}</span>}
         </span>
+        {sign !== '' && !active && (
+          <span className="badge hunk-sign" aria-hidden="true">
+            <Icon name="differs" size={11} /> {sign}
+          </span>
+        )}
       </button>
       {children}
     </li>

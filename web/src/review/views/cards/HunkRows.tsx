@@ -9,6 +9,7 @@ import { type HunkSummary, hunkSummaries } from '../../state/hunkSummaries.ts'
 import { writeNumbers, HunkRow } from './HunkRow.tsx'
 import { approvedBy } from '../../state/votes.ts'
 import { votesAsShown } from '../../hooks/useApproved.ts'
+import { usePanel } from '../../stores/panel.ts'
 import { HunkBody } from './HunkBody.tsx'
 
 interface HunkRowsProps {
@@ -16,14 +17,14 @@ interface HunkRowsProps {
   /** Of this request, and of all. */
   hunks: readonly Hunk[]
   all: readonly Hunk[]
-  mayDecide: boolean
 }
 
-export function HunkRows({ request, hunks, all, mayDecide }: HunkRowsProps) {
+export function HunkRows({ request, hunks, all }: HunkRowsProps) {
   const snapshot = useOpenDocument((state) => state.snapshot)
   const active = useReviewState((review) => review.active)
   const me = useSession((session) => session.me?.user.id)
   const edits = useKeptWords()
+  const later = usePanel(({ list }) => list.later)
   const kept = useRef<readonly HunkSummary[]>([])
   const list = useRef<HTMLOListElement>(null)
   const numbers = new Map(all.map(({ id }, at) => [id, at + 1]))
@@ -32,7 +33,12 @@ export function HunkRows({ request, hunks, all, mayDecide }: HunkRowsProps) {
   })
   if (!snapshot) return null
   const approved = (hunk: Hunk) => approvedBy(votesAsShown(hunk, snapshot), me)
-  const rows = hunkSummaries(hunks, snapshot.doc, { approvedBy: approved, edits }, kept.current)
+  const rows = hunkSummaries(
+    hunks,
+    snapshot.doc,
+    { approvedBy: approved, edits, later },
+    kept.current,
+  )
   kept.current = rows
   return (
     <ol ref={list} aria-label="Changes">
@@ -43,7 +49,6 @@ export function HunkRows({ request, hunks, all, mayDecide }: HunkRowsProps) {
               hunk={hunks[at]!}
               number={numbers.get(row.id)!}
               total={all.length}
-              mayDecide={mayDecide}
               request={request}
             />
           )}

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { showInvisible } from '../../../ui/visibleText.ts'
 import { useCapability, wire } from '../../../session/store.ts'
 import type { Told, ToolApprovalResponse } from '../../../wire/generated.ts'
+import { useRequests } from '../../stores/requests.ts'
 import { worded } from '../../state/modelFeedback.ts'
 import './ModelFeedback.css'
 
@@ -18,6 +19,9 @@ export function ModelFeedback({
 }) {
   const [open, setOpen] = useState(false)
   const exact = useExact(response, open)
+  const source = useRequests((state) => state.requests[response.request_id]?.source)
+  // No model waits for it.
+  if (source === 'person') return null
   return (
     <details className="told" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>What the AI will be told</summary>

@@ -10,7 +10,7 @@ import { useFocusHeartbeat } from '../../actions/focusHeartbeat.ts'
 import { usePanel } from '../../stores/panel.ts'
 import { mayType, reasonCannotDecide } from '../../state/permissions.ts'
 import { canDecide } from '../../../session/roles.ts'
-import { useReview } from '../../stores/requests.ts'
+import { useRequests } from '../../stores/requests.ts'
 import { useReviewer } from '../../stores/reviewer.ts'
 import { draftOf } from '../../state/drafts.ts'
 import { planOf } from './PlanOutcome.tsx'
@@ -22,7 +22,7 @@ export function PlanCard({ request }: { request: ToolApprovalRequest }) {
   const held = reasonCannotDecide(request, reviewer)
   const mayDecide = canDecide(reviewer.role) && held === null
   const me = useSession((session) => session.me?.user.id)
-  const viewers = useReview((state) => state.viewers[request.request_id])
+  const viewers = useRequests((state) => state.viewers[request.request_id])
   const others = viewers?.filter((person) => person.id !== me).map((person) => person.name) ?? []
   const editing = usePanel((panel) => panel.editing) === request.request_id && mayType(reviewer)
   const [draft = planOf(request), keep] = useDraft(draftOf(request.request_id, 'input'))

@@ -1,7 +1,8 @@
 /** One request: what would change, row by row, and the decisions about all of it. */
-import { useCapability, useSession } from '../../../session/store.ts'
+import { attempt } from '../../../session/attempt.ts'
+import { useCapability, useSession, wire } from '../../../session/store.ts'
 import { plural } from '../../../ui/timeFormat.ts'
-import type { ToolApprovalRequest } from '../../../wire/generated.ts'
+import type { Hunk, ToolApprovalRequest } from '../../../wire/generated.ts'
 import { proposeAgain } from '../../actions/reopen.ts'
 import { useReviewState } from '../../hooks/useReviewState.ts'
 import { TextViewChoice } from './TextViewChoice.tsx'
@@ -13,9 +14,11 @@ import { wordChange } from '../../state/snippet.ts'
 import { onlookers, reasonCannotDecide } from '../../state/permissions.ts'
 import { isWaitingHunk, tally } from '../../state/requests.ts'
 import { canDecide } from '../../../session/roles.ts'
-import { useReview } from '../../stores/requests.ts'
+import { useRequests } from '../../stores/requests.ts'
 import { useReviewer } from '../../stores/reviewer.ts'
 import { isRefused } from '../../state/refused.ts'
+import { arranged } from '../../state/marks.ts'
+import { ListChoice } from './ListChoice.tsx'
 import { HunkRows } from './HunkRows.tsx'
 import { DecideAll } from './DecideAll.tsx'
 import { Explanation } from './Explanation.tsx'
@@ -24,11 +27,17 @@ import './ProposalCard.css'
 export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
   const all = useReviewState(({ hunks }) => hunks)
   const reviewer = useReviewer()
-  const hunks = all.filter((hunk) => hunk.request_id === request.request_id)
-  const viewers = useReview((state) => state.viewers[request.request_id])
+  const ofThis = (hunk: Hunk) => hunk.request_id === request.request_id
+  const hunks = all.filter(ofThis)
+  const shown = arranged(
+    all,
+    usePanel(({ list }) => list),
+  ).filter(ofThis)
+  const viewers = useRequests((state) => state.viewers[request.request_id])
   const me = useSession((session) => session.me?.user.id)
   const held = reasonCannotDecide(request, reviewer)
   const mayDecide = canDecide(reviewer.role) && held === null
+  const isOwn = request.source === 'person' && request.author.id === me
   const others = onlookers(viewers ?? [], me)
   const { open, total } = tally(request.hunks)
   // What is being written needs the room.
@@ -87,13 +96,40 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
       {hunks.length === 0 && request.diff_lines.length > 0 && (
         <pre className="diff-lines">{request.diff_lines.join('\n')}</pre>
       )}
-      <HunkRows request={request} hunks={hunks} all={all} mayDecide={mayDecide} />
+      <ListChoice all={all} shown={shown.length} of={hunks} />
+      <HunkRows request={request} hunks={shown} all={all} />
+      {isOwn && <OwnSuggestion request={request} shown={hunks.length > 0} />}
       {held && <p className="card-note">{held}</p>}
       <AlreadyDecided request={request} mayDecide={mayDecide} />
-      <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
-        {mayDecide && <DecideAll request={request} hunks={hunks} />}
-      </div>
+      {mayDecide && hunks.length > 0 && (
+        <div className={`proposal-foot ${writing ? 'is-still' : ''}`}>
+          <DecideAll request={request} hunks={hunks} />
+        </div>
+      )}
     </div>
+  )
+}
+
+/** The person's own suggestion: while they write on it, it is in their text. */
+function OwnSuggestion({ request, shown }: { request: ToolApprovalRequest; shown: boolean }) {
+  const offline = useSession((session) => session.link !== 'online')
+  const { request_id } = request
+  return (
+    <>
+      {!shown && (
+        <p className="card-note">
+          You are writing this: it is in your text. Others see and decide it here.
+        </p>
+      )}
+      <button
+        type="button"
+        className="link"
+        disabled={offline}
+        onClick={() => void attempt(wire.call('approval:withdraw', { request_id }))}
+      >
+        Withdraw your suggestion
+      </button>
+    </>
   )
 }
 

@@ -5,6 +5,7 @@
 import { useState } from 'react'
 import { useFocusOnce } from '../../../ui/useFocusOnce.ts'
 import { type DraftStore, useDraft, useDrafts } from '../../stores/drafts.ts'
+import { useRequests } from '../../stores/requests.ts'
 import { usePanel } from '../../stores/panel.ts'
 import { useReturnFocus } from '../../hooks/keyboardFocus.ts'
 import type { RestDecision } from '../../state/responses.ts'
@@ -17,6 +18,13 @@ const FIELDS: Record<DecisionForm['verdict'], { label: string; placeholder: stri
   accept: { label: 'Note for the AI', placeholder: 'Something the AI should know…' },
   reject: { label: 'Reason in your own words', placeholder: 'Tell the AI why…' },
   answer: { label: 'Answer to the AI', placeholder: 'What the AI is told instead…' },
+}
+
+/** A suggestion of a person. */
+const PERSONS: typeof FIELDS = {
+  ...FIELDS,
+  accept: { label: 'Note', placeholder: 'Something they should know…' },
+  reject: { label: 'Reason in your own words', placeholder: 'Tell them why…' },
 }
 
 interface Props {
@@ -47,6 +55,10 @@ export function ReasonForm({
   const { leave, stay } = useReturnFocus()
   const field = useFocusOnce<HTMLTextAreaElement>()
   const form = forms.find((other) => other.verdict === verdict) ?? forms[0]
+  const source = useRequests(
+    ({ requests }) => requests[form.draft('', undefined).request_id]?.source,
+  )
+  const said = (source === 'person' ? PERSONS : FIELDS)[form.verdict]
   const rejects = form.verdict === 'reject'
   const words = [...(rejects ? chosen : []), own.trim()].filter(Boolean).join('. ')
   const lacking = form.verdict === 'answer' && words === ''
@@ -94,8 +106,8 @@ export function ReasonForm({
         ref={field}
         value={own}
         onInput={(event) => setOwn(event.currentTarget.value || null)}
-        aria-label={FIELDS[form.verdict].label}
-        placeholder={FIELDS[form.verdict].placeholder}
+        aria-label={said.label}
+        placeholder={said.placeholder}
       />
       {others > 0 && (
         <Choice

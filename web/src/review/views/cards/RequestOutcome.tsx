@@ -39,7 +39,7 @@ export function RequestOutcome({
       <AutomaticDecision verb="Accepted" request={request} />
       <Back request={request} />
       <DecidedHunks label="Show the changes" hunks={request.hunks} open={open} whole />
-      {request.report && (
+      {request.report && request.source !== 'person' && (
         <details className="told">
           <summary>What the AI was told</summary>
           <pre>{request.report}</pre>

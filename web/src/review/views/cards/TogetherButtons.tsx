@@ -8,28 +8,28 @@ import './TogetherButtons.css'
 
 /** The ways to decide a change together with others like it. */
 export function TogetherButtons({ hunk }: { hunk: Hunk }) {
-  const hunks = useReviewState((review) => review.hunks)
+  const all = useReviewState((review) => review.hunks)
   const doc = useOpenDocument(({ snapshot }) => snapshot?.doc)
   if (!doc) return null
-  const list = (title: string, all: readonly Hunk[]) => ({ title, ids: all.map(({ id }) => id) })
-  const same = alike(hunks, hunk)
-  const near = inParagraph(hunks, hunk, doc)
+  const same = alike(all, hunk)
+  const near = inParagraph(all, hunk, doc)
   const ways = [
-    { words: `Decide all ${same.length} alike…`, found: list('Changes like this one', same) },
+    { words: `Decide all ${same.length} alike…`, title: 'Changes like this one', hunks: same },
     {
       words: `Decide this paragraph (${near.length})…`,
-      found: list('Changes of this paragraph', near),
+      title: 'Changes of this paragraph',
+      hunks: near,
     },
-  ].filter(({ found }) => found.ids.length > 1)
+  ].filter(({ hunks }) => hunks.length > 1)
   if (ways.length === 0) return null
   return (
     <span className="decide-together">
-      {ways.map(({ words, found }) => (
+      {ways.map(({ words, ...together }) => (
         <button
           type="button"
           key={words}
           className="button is-quiet"
-          onClick={() => usePanel.setState({ together: found })}
+          onClick={() => usePanel.setState({ together })}
         >
           {words}
         </button>

@@ -9,12 +9,12 @@ import type { Hunk, ProvenanceSpan } from '../../../wire/generated.ts'
 import { hunkFrom, hunkTo } from '../../state/hunk.ts'
 import { asItIs } from '../../text/reviewField.ts'
 import { changedByWords } from './changedBy.ts'
-import { useReview } from '../../stores/requests.ts'
+import { useRequests } from '../../stores/requests.ts'
 
 /** Follows the words that stand there. */
 export function useChangedBy(hunk: Hunk): string | null {
   const [words, setWords] = useState<string | null>(null)
-  const since = useReview((state) => state.requests[hunk.request_id]?.created_at)
+  const since = useRequests((state) => state.requests[hunk.request_id]?.created_at)
   const me = useSession((session) => session.me?.user)
   const stands = hunk.parts.map(({ from, to }) => `${from} ${to}`).join()
   useEffect(() => {

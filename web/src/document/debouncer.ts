@@ -16,5 +16,6 @@ export class Debouncer {
 
   stop(): void {
     clearTimeout(this.timer)
+    this.timer = undefined
   }
 }
