@@ -1,7 +1,7 @@
 //! The editor in a real browser: the stories of `web/e2e`, each run against a server of its own.
 //!
-//! They need Node.js and Chromium. Without them a story is skipped, loudly; with
-//! `COPYDESK_REQUIRE_ALL=1` that is a failure. Screenshots of each step are left in
+//! They need Node.js and Chromium, one of them Firefox. Without them a story is skipped, loudly;
+//! with `COPYDESK_REQUIRE_ALL=1` that is a failure. Screenshots of each step are left in
 //! `target/tmp/browser`.
 #![expect(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
@@ -11,9 +11,9 @@ use std::process::Command;
 #[path = "it/support/skip.rs"]
 mod skip;
 
-/// Where the editor's packages are, `playwright-core` among them; from `build.rs`.
+/// Folder of the editor's packages, `playwright-core` among them; from `build.rs`.
 const MODULES: &str = env!("COPYDESK_WEB_MODULES");
-const BROWSERS: [&str; 4] =
+const CHROMIUMS: [&str; 4] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 #[test]
@@ -22,7 +22,7 @@ fn a_writer_reviews_a_grammar_fix_change_by_change_and_a_crash_loses_nothing() {
 }
 
 #[test]
-fn two_writers_review_together_and_nobody_overwrites_what_they_have_not_seen() {
+fn two_writers_review_together_and_no_one_overwrites_what_they_have_not_seen() {
     tell("together", &script("lamp"));
 }
 
@@ -74,6 +74,16 @@ fn what_was_typed_and_deleted_offline_outlives_a_crash_and_goes_back_to_its_plac
 #[test]
 fn a_word_is_composed_whole_while_others_edit_the_same_paragraph() {
     tell("composition", "harper");
+}
+
+#[test]
+fn a_person_suggests_another_writes_beside_it_and_a_third_decides_on_a_phone() {
+    tell("suggesting", "harper");
+}
+
+#[test]
+fn a_suggestion_outlives_conflicts_frozen_words_two_tabs_a_crash_and_a_lost_right() {
+    tell("suggesting-edges", "harper");
 }
 
 #[test]
@@ -157,8 +167,43 @@ fn what_a_review_comes_into_now_and_then_says_what_it_should_and_has_no_barrier(
 }
 
 #[test]
+fn changes_of_meaning_are_signed_listed_first_and_decided_with_more_care_than_the_others() {
+    tell("meaning", "harper");
+}
+
+#[test]
+fn changes_are_put_off_for_later_listed_in_every_order_and_read_one_after_the_other() {
+    tell("later", "harper");
+}
+
+#[test]
+fn two_people_comment_on_words_that_move_go_and_come_back() {
+    tell("comments", "harper");
+}
+
+#[test]
+fn comments_are_written_by_keyboard_alone_and_on_a_phone_and_drafts_outlive_everything() {
+    tell("comments-alone", "harper");
+}
+
+#[test]
+fn a_question_in_a_comment_is_answered_there_and_a_mention_is_read_in_every_tab() {
+    tell("comments-ai", &script("comments-ai"));
+}
+
+#[test]
 fn an_owner_sees_what_goes_on_and_what_it_costs_and_sets_a_limit() {
     tell("server", "harper");
+}
+
+#[test]
+fn a_team_edits_a_word_file_and_what_is_open_goes_back_to_word_under_the_same_names() {
+    tell("editorial", &script("editorial"));
+}
+
+#[test]
+fn firefox_opens_the_printed_link_comments_asks_and_accepts() {
+    tell_in("FIREFOX", "Firefox", &["firefox-esr", "firefox"], "in-firefox", "harper");
 }
 
 /// Returns the scripted model of this name.
@@ -167,20 +212,27 @@ fn script(name: &str) -> String {
     format!("script:{}", scripts.join(format!("{name}.json")).display())
 }
 
-/// Runs one story with a model; its last lines say what went wrong.
+/// Runs one story in Chromium with a model.
 fn tell(story: &str, model: &str) {
-    let chromium = match what_is_needed() {
-        Ok(chromium) => chromium,
+    tell_in("CHROMIUM", "Chromium", &CHROMIUMS, story, model);
+}
+
+/// Runs one story in a browser that `COPYDESK_` and `variable` names, or the first of `programs`
+/// that is there; its last lines say what went wrong.
+fn tell_in(variable: &str, browser: &str, programs: &[&str], story: &str, model: &str) {
+    let variable = format!("COPYDESK_{variable}");
+    let program = match what_is_needed(&variable, browser, programs) {
+        Ok(program) => program,
         Err(missing) => return skip::skip(skip::story(), missing),
     };
     let data = tempfile::tempdir().unwrap();
     let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("web/e2e/{story}.mjs"));
-    let told = Command::new("node")
+    let output = Command::new("node")
         .arg(script)
         .env("COPYDESK_BIN", env!("CARGO_BIN_EXE_copydesk"))
         .env("COPYDESK_WEB_MODULES", MODULES)
-        .env("COPYDESK_CHROMIUM", chromium)
+        .env(variable, program)
         .env("COPYDESK_SHOTS", &shots)
         .env("COPYDESK_DATA", data.path())
         .env("COPYDESK_MODEL", model)
@@ -188,18 +240,18 @@ fn tell(story: &str, model: &str) {
         .unwrap();
     let said = format!(
         "{}{}",
-        String::from_utf8_lossy(&told.stdout),
-        String::from_utf8_lossy(&told.stderr)
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
     );
     assert!(
-        told.status.success(),
+        output.status.success(),
         "the story `{story}` failed; pictures in {}:\n{said}",
         shots.display()
     );
 }
 
 /// The browser, or what is missing.
-fn what_is_needed() -> Result<PathBuf, String> {
+fn what_is_needed(variable: &str, browser: &str, programs: &[&str]) -> Result<PathBuf, String> {
     if !Path::new(MODULES).join("playwright-core").is_dir() {
         return Err(format!(
             "the editor was not built with npm (no playwright-core in `{MODULES}`)"
@@ -209,12 +261,12 @@ fn what_is_needed() -> Result<PathBuf, String> {
     if !node.is_ok_and(|node| node.status.success()) {
         return Err("Node.js is not installed".to_owned());
     }
-    if let Some(named) = std::env::var_os("COPYDESK_CHROMIUM") {
+    if let Some(named) = std::env::var_os(variable) {
         return Ok(named.into());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
-        .flat_map(|dir| BROWSERS.map(|name| dir.join(name)))
+        .flat_map(|dir| programs.iter().map(move |name| dir.join(name)))
         .find(|file| file.is_file())
-        .ok_or_else(|| "Chromium is not installed (or name it in COPYDESK_CHROMIUM)".to_owned())
+        .ok_or_else(|| format!("{browser} is not installed (or name it in {variable})"))
 }

@@ -5,8 +5,13 @@ import {
   PHONE,
   Writer,
   accessible,
+  becomes,
   begin,
+  caretAfter,
+  caretBefore,
   eventually,
+  kept,
+  putsBack,
   reads,
   same,
   saved,
@@ -48,11 +53,13 @@ await story(async (keep) => {
     () => back.page.locator('.recovered-text').allTextContents(),
     (shown) => shown.some((it) => it.includes(`that night.${TYPED} Everybody`)),
   )
-  same('what goes', await back.page.locator('.recovered-text del').allTextContents(), [DELETED])
+  await becomes('what goes', () => back.page.locator('.recovered-text del').allTextContents(), [
+    DELETED,
+  ])
   await accessible(back, 'what is offered after a crash')
   await looks(back, 'crashed-tab-1-offered')
-  await back.page.getByRole('button', { name: 'Put back where I was' }).click()
-  await saved(back)
+  // Pressed twice, they are put back once.
+  await putsBack(back, { clickCount: 2 })
   const expected = ferry(put(TEXT))
   same('the text', await back.text(), expected)
   same('on the server', await textOf(server, id), expected)
@@ -63,9 +70,9 @@ await story(async (keep) => {
 
   // Crashed twice before it was taken; the text was written anew: to the end, not to the title.
   await offline(back, server)
-  await back.caret((await back.text()).indexOf(' Nobody minded'))
+  await caretBefore(back, ' Nobody minded')
   await back.page.keyboard.type(' WORDS FROM AWAY.')
-  await kept(back)
+  await kept(back, ' WORDS FROM AWAY.')
   await crash(back)
   await server.start()
   const anew = '# Another title\n\nAll of it was written anew.'
@@ -77,7 +84,7 @@ await story(async (keep) => {
   await third.page.getByRole('button', { name: 'Show my words' }).click()
   await third.page.getByText('goes to the end of the text').waitFor()
   await third.screenshot('crashed-tab-2-phone')
-  await third.page.getByRole('button', { name: 'Put back where I was' }).click()
+  await putsBack(third)
   await reads(third, 'the words at the end', `${anew}\n\nWORDS FROM AWAY.`)
 
   // What arrived after all is not offered again.
@@ -95,21 +102,17 @@ await story(async (keep) => {
 
 async function offline(writer, server) {
   await server.kill()
-  await writer.page.locator('.netbar').waitFor({ timeout: 60_000 })
+  await writer.page.locator('.netbar').waitFor()
 }
 
 async function types(writer) {
-  await writer.caret(TEXT.indexOf(' Everybody'))
+  await caretBefore(writer, ' Everybody')
   await writer.page.keyboard.type(TYPED)
-  await writer.caret(TEXT.indexOf(DELETED) + DELETED.length)
+  await caretAfter(writer, DELETED)
   for (const _ of DELETED) await writer.page.keyboard.press('Backspace')
   same('the text here', await writer.text(), put(TEXT))
-  await kept(writer)
-}
-
-/** Each second what is not sent is kept. */
-function kept(writer) {
-  return writer.page.waitForTimeout(2_000)
+  await kept(writer, TYPED)
+  await kept(writer, `"removed":"${DELETED}"`)
 }
 
 /** As when a browser ends a tab: nothing of the page is run any more. */
@@ -126,7 +129,7 @@ async function again(writer, address, options) {
   const page = await context.newPage()
   if (options) await page.setViewportSize(options.viewport)
   const next = new Writer(page, writer.name)
-  page.on('pageerror', (error) => next.errors.push(error.stack))
+  next.hear(page)
   await page.goto(address)
   await page.locator('.cm-content').waitFor()
   return next

@@ -52,7 +52,8 @@ await story(async (keep) => {
   await ana.page
     .getByRole('button', { name: `Accept all ${open.length} in 2 suggestions…`, exact: true })
     .click()
-  const list = ana.page.locator('section.together')
+  const list = ana.page.locator('dialog.together')
+  await list.locator('li').first().waitFor()
   same('all that will be accepted is listed', await list.locator('li').count(), open.length)
   await list.getByRole('button', { name: `Accept ${open.length} changes` }).click()
   await reads(bo, 'both suggestions', BOTH)
@@ -147,8 +148,17 @@ await story(async (keep) => {
   await withoutApprovals(ana, bo)
   await reasonOvertaken(ana, bo)
 
-  const phone = await Writer.open(chromium, server, 'Cy', /The lamp/, PHONE)
+  // The panel is opened while its code is still on the way.
+  const phone = await Writer.arrive(chromium, server, 'Cy', PHONE)
+  let release
+  const pressed = new Promise((resolve) => (release = resolve))
+  await phone.page.route('**/besideText-*.js', (route) => pressed.then(() => route.continue()))
+  await phone.documents
+    .filter({ hasText: /The lamp/ })
+    .first()
+    .click()
   await phone.page.locator('.sheet-open').click()
+  release()
   await button(phone, 'Bin').click()
   await phone.page.locator('.binned').first().waitFor()
   await accessible(phone, 'the bin on a phone')

@@ -1,7 +1,17 @@
 // What is drawn where two things meet: names of others between the lines, the edge between what
 // goes and what comes, borders where the system chooses the colours; and the history of two people
 // who type at the same time.
-import { Writer, accessible, begin, eventually, holds, same, story, written } from './support.mjs'
+import {
+  Writer,
+  accessible,
+  becomes,
+  begin,
+  caretAfter,
+  eventually,
+  same,
+  story,
+  written,
+} from './support.mjs'
 
 const NOTE =
   'The lamp was burning all through the night, and high above the harbour nobody saw it, or said that they did, although all of them could have. In the morning the boat had come back, and everything in the harbour was just as it had been left on the evening before the storm.'
@@ -31,21 +41,22 @@ async function names(ana, bo) {
     [390, 844],
   ]) {
     await ana.page.setViewportSize({ width, height })
-    await bo.caret(NOTE.indexOf('although') + 4)
+    await caretAfter(bo, 'alth')
     await ana.page.locator('.cm-peer-flag', { hasText: 'Bo' }).waitFor()
-    await bo.caret(NOTE.indexOf('although') + 5)
-    await ana.page.waitForTimeout(300)
-    const { flag, above, capitals } = await ana.page.evaluate(between)
-    const where = `the name at ${width} px: ${JSON.stringify({ flag, above, capitals })}`
-    holds(where, flag.top >= above - 0.5 && flag.bottom <= capitals + 0.5)
+    await caretAfter(bo, 'altho')
+    await eventually(
+      `the name at ${width} px`,
+      () => ana.page.locator('.cm-peer-flag').evaluate(between),
+      ({ flag, above, capitals }) => flag.top >= above - 0.5 && flag.bottom <= capitals + 0.5,
+    )
     await ana.screenshot(`edges-1-name-${width}`)
   }
   await ana.page.setViewportSize({ width: 1440, height: 900 })
 }
 
 /** In the page: the flag, the baseline of the line above it, and the top of capitals beside it. */
-function between() {
-  const { top, bottom } = document.querySelector('.cm-peer-flag').getBoundingClientRect()
+function between(name) {
+  const { top, bottom } = name.getBoundingClientRect()
   const caret = document.querySelector('.cm-peer-caret')
   const style = getComputedStyle(caret.parentElement)
   const context = document.createElement('canvas').getContext('2d')
@@ -88,14 +99,11 @@ async function bothType(ana, bo) {
 /** No ligature joins the last letter that goes and the first one that comes. */
 async function boundary({ page }) {
   for (const place of ['.cm-content', '.hunk-row']) {
-    const drawn = await page.evaluate(
-      (where) =>
-        [...document.querySelectorAll(`${where} :is(del, ins)`)].map(
-          (part) => getComputedStyle(part).fontVariantLigatures,
-        ),
-      place,
-    )
-    holds(`marked words in ${place}`, drawn.length > 1)
+    const ligatures = () =>
+      page
+        .locator(`${place} :is(del, ins)`)
+        .evaluateAll((parts) => parts.map((part) => getComputedStyle(part).fontVariantLigatures))
+    const drawn = await eventually(`marked words in ${place}`, ligatures, (all) => all.length > 1)
     same(`ligatures in ${place}`, [...new Set(drawn)], ['no-common-ligatures'])
   }
 }
@@ -114,14 +122,11 @@ async function forced(ana) {
         const outline = outlineStyle !== 'none' && parseFloat(outlineWidth) > 0
         return outline || (borderStyle !== 'none' && parseFloat(borderTopWidth) > 0)
       })
-  holds(
-    'the change in the text has a border',
-    await outlined('.cm-content .is-active:is(del, ins)'),
-  )
-  holds('the change in the list has a border', await outlined('.hunk-row.is-active'))
+  for (const change of ['.cm-content .is-active:is(del, ins)', '.hunk-row.is-active'])
+    await becomes(`${change} has a border`, () => outlined(change), true)
   await ana.bar('Reject')
   await page.locator('.toast').waitFor()
-  holds('the toast has a border', await outlined('.toast'))
+  await becomes('the toast has a border', () => outlined('.toast'), true)
   await ana.screenshot('edges-3-forced-colours')
   await page.emulateMedia({ forcedColors: 'none' })
 }

@@ -1,15 +1,18 @@
-// A Word file that Bo has reviewed is imported: its tracked changes wait, what was left out is
-// said, and they are decided like any others. Files of every kind come in, and what is pasted
+// A Word file that Bo has reviewed is imported: its tracked changes wait, its comment is a thread,
+// and both are under his name. Files of every kind come in, and what is pasted
 // without a connection is there as plain words.
 import { begin, reads, same, story } from './support.mjs'
 import { wordDocument } from './zip.mjs'
 
 const run = (words) => `<w:r><w:t xml:space="preserve">${words}</w:t></w:r>`
-const by = 'w:author="Bo" w:date="2026-01-02T03:04:05Z"'
+const DATE = '2026-01-02T03:04:05Z'
+const by = `w:author="Bo" w:date="${DATE}"`
 const REVIEWED = wordDocument(
   `<w:p>${run('It was ')}<w:del w:id="1" ${by}><w:r><w:delText>cold</w:delText></w:r></w:del>` +
     `<w:ins w:id="2" ${by}>${run('warm')}</w:ins>${run(', and late.')}</w:p>` +
-    `<w:p>${run('The end')}<w:ins w:id="3" ${by}>${run(' of it')}</w:ins>${run('.')}</w:p>`,
+    `<w:p><w:commentRangeStart w:id="0"/>${run('The end')}<w:commentRangeEnd w:id="0"/>` +
+    `<w:ins w:id="3" ${by}>${run(' of it')}</w:ins>${run('.')}</w:p>`,
+  `<w:comment w:id="0" ${by}><w:p>${run('Which end?')}</w:p></w:comment>`,
 )
 
 await story(async (keep) => {
@@ -26,6 +29,13 @@ await story(async (keep) => {
     .waitFor()
   await page.getByRole('heading', { name: 'Bo in Word' }).waitFor()
   await ana.screenshot('import-1-tracked-changes')
+  await page.locator('.panel-tab', { hasText: 'Comments' }).click()
+  const thread = page.getByRole('article').filter({ hasText: 'Which end?' })
+  await thread.getByText('Bo in Word').waitFor()
+  same('the time in the file', await thread.locator('time').getAttribute('datetime'), DATE)
+  same('who may edit it', await thread.getByRole('button', { name: 'Edit' }).count(), 0)
+  await ana.screenshot('import-2-comment')
+  await page.locator('.panel-tab', { hasText: 'Suggestions' }).click()
   await page
     .getByRole('button', { name: /^Accept/ })
     .first()

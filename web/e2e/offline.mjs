@@ -1,6 +1,6 @@
 // Words typed while the server is away go out when it comes back; if the page is ended before, they
 // are kept on this device and offered back.
-import { accessible, begin, eventually, same, saved, story, written } from './support.mjs'
+import { accessible, begin, eventually, putsBack, same, saved, story, written } from './support.mjs'
 
 const NOTE = 'The lamp burned all night.'
 const AWAY = ' Nobody saw it.'
@@ -45,8 +45,7 @@ await story(async (keep) => {
   await accessible(ana, 'words that are offered back')
   await ana.screenshot('offline-2-back')
   await page.getByRole('button', { name: 'Show my words' }).click()
-  await page.getByRole('button', { name: 'Put back where I was' }).click()
-  await saved(ana)
+  await putsBack(ana)
   same('the text with them', await ana.text(), `${NOTE}${AWAY} It was cold.`)
   await page.reload()
   await page.locator('.cm-content').waitFor()

@@ -4,7 +4,18 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Server, TOKEN, begin, eventually, reads, same, saved, story, written } from './support.mjs'
+import {
+  Server,
+  TOKEN,
+  begin,
+  eventually,
+  putsBack,
+  reads,
+  same,
+  saved,
+  story,
+  written,
+} from './support.mjs'
 
 const NOTE = 'The lamp burned all night.'
 /** Typed after the backup, and in its place after the restore: as long, so that updates fit. */
@@ -56,8 +67,7 @@ await story(async (keep) => {
     (await offered.allTextContents()).map((it) => it.trim()),
     ['It was cold. And windy.'],
   )
-  await page.getByRole('button', { name: 'Put back where I was' }).first().click()
-  await saved(ana)
+  await putsBack(ana)
   const { text } = await asks(server, id)
   same(
     'the text with it',

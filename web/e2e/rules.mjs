@@ -19,10 +19,13 @@ await story(async (keep) => {
   const wish = ana.page.getByRole('dialog')
   await wish.getByText(/This suggestion changes 6/).waitFor()
   await wish
-    .getByText(/at most 20 characters changed, whoever asks: accepted at once, in your name/)
+    .getByText(
+      /at most 20 characters changed, only changes that keep the meaning, whoever asks: accepted at once, in your name/,
+    )
     .waitFor()
   await wish.getByLabel(/Corrections of up to/).selectOption('50')
   await wish.getByLabel('only me, in this document').check()
+  await wish.getByRole('checkbox', { name: /keep the meaning/ }).uncheck()
   await wish.getByText(/at most 50 characters changed, only what you ask for/).waitFor()
   await accessible(ana, 'the wish to remember')
   await ana.screenshot('rules-1-wish')

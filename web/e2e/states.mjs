@@ -4,8 +4,10 @@ import {
   Server,
   Writer,
   accessible,
+  becomes,
   browser,
   eventually,
+  has,
   holds,
   put,
   same,
@@ -72,11 +74,12 @@ async function selection(ana) {
   const { page } = ana
   await selects(ana, 'recieved')
   await menuOf(ana).waitFor()
-  same('its buttons', await menuOf(ana).getByRole('button').allTextContents(), [
+  await becomes('its buttons', () => menuOf(ana).getByRole('button').allTextContents(), [
     'Ask…',
     'Fix',
     'Shorten',
     'Rephrase',
+    'Comment',
     'Freeze',
   ])
   await accessible(ana, 'the menu at a selection')
@@ -102,9 +105,9 @@ async function selection(ana) {
   await selects(ana, 'recieved')
   await menuOf(ana).getByRole('button', { name: 'Fix' }).click()
   const again = page.getByRole('button', { name: 'Try again' })
-  await again.waitFor({ timeout: 60_000 })
+  await again.waitFor()
   await page.reload()
-  await again.waitFor({ timeout: 60_000 })
+  await again.waitFor()
   const sent = []
   await page.evaluate(() => {
     const send = WebSocket.prototype.send
@@ -149,7 +152,11 @@ async function deciding(ana, server) {
   server.process.kill('SIGCONT')
   await waits(ana, 'it is decided', 2)
   await page.locator('.is-deciding').waitFor({ state: 'detached' })
-  holds('the word is right', (await ana.text()).startsWith('The lamp'))
+  await eventually(
+    'the word is right',
+    () => ana.text(),
+    (text) => text.startsWith('The lamp'),
+  )
   await page.locator('.toast', { hasText: 'Accepted.' }).getByRole('button').click()
   await waits(ana, 'all corrections again', 3)
 }
@@ -168,7 +175,7 @@ async function original(ana) {
   await ana.screenshot('states-3-original')
   await choice.selectOption({ label: 'Markup' })
   await page.getByRole('button', { name: 'Accept all 3…' }).click()
-  await page.getByRole('region', { name: 'All changes: 3' }).waitFor()
+  await page.getByRole('dialog', { name: 'All changes: 3' }).waitFor()
   await accessible(ana, 'the list of corrections')
   await ana.screenshot('states-4-corrections')
   await page.keyboard.press('Escape')
@@ -179,11 +186,12 @@ async function paragraph(ana) {
   const { page } = ana
   await ana.choose(2)
   await page.getByRole('button', { name: 'Decide this paragraph (2)…' }).click()
-  const list = page.getByRole('region', { name: 'Changes of this paragraph' })
-  same('listed', await list.locator('li').count(), 2)
+  const list = page.getByRole('dialog', { name: 'Changes of this paragraph' })
+  await list.locator('li').nth(1).waitFor()
+  await becomes('listed', () => list.locator('li').count(), 2)
   await list.getByRole('button', { name: 'Accept 2 changes' }).click()
   await waits(ana, 'one change is left', 1)
-  holds('the paragraph is right', (await ana.text()).includes(CORRECTED.split('\n\n')[1]))
+  await has(ana, 'the paragraph is right', CORRECTED.split('\n\n')[1])
   await ana.choose(1)
   await ana.bar('Reject')
   await waits(ana, 'nothing is left', 0)
@@ -223,7 +231,7 @@ async function countdown(ana) {
   await dialog.getByRole('combobox').first().selectOption({ index: 1 })
   await closed(ana, dialog)
   await ana.ask('Correct it')
-  await waits(ana, 'three corrections', 3)
+  await waits(ana, 'three corrections with a time limit', 3)
   await page.locator('.countdown').waitFor()
   await accessible(ana, 'a countdown in a document')
   await ana.screenshot('states-6-countdown')
@@ -313,11 +321,11 @@ async function offline(ana) {
   await waits(ana, 'the corrections', 3)
   await page.context().setOffline(true)
   await page.evaluate(() => window.dispatchEvent(new Event('offline')))
-  await page.locator('.netbar').waitFor({ timeout: 60_000 })
+  await page.locator('.netbar').waitFor()
   await accessible(ana, 'without a connection')
   await ana.screenshot('states-9-offline')
   await page.context().setOffline(false)
-  await page.locator('.netbar').waitFor({ state: 'detached', timeout: 60_000 })
+  await page.locator('.netbar').waitFor({ state: 'detached' })
 }
 
 /** What is too large to be written at once is said before it is asked. */

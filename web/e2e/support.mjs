@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 
 const need = (name) => {
@@ -21,7 +21,9 @@ mkdirSync(shots, { recursive: true })
 
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
 export const TOKEN = 'an-owner-for-the-browser-stories'
-const READY_MS = 30_000
+const READY_MS = 60_000
+/** The longest wait for what is to be seen: on a busy machine a page takes long to load. */
+const PATIENCE_MS = 60_000
 
 /** A port that is free now; the same one is used again after a restart, as people's tabs expect. */
 async function freePort() {
@@ -72,7 +74,11 @@ export class Server {
     servers.add(this.process)
     const lines = createInterface({ input: this.process.stdout })
     const ready = new Promise((resolve, reject) => {
-      lines.on('line', (line) => line.startsWith('copydesk listening on') && resolve())
+      lines.on('line', (line) => {
+        if (!line.startsWith('open ')) return
+        this.link = line.slice('open '.length)
+        resolve()
+      })
       this.process.once('exit', (code) =>
         reject(new Error(`the server ended with ${code} before it was ready`)),
       )
@@ -183,41 +189,104 @@ export const saved = (writer, what = 'saved') =>
     (words) => words === 'Saved',
   )
 
+/** Puts back the first words that are offered, which asks the server where they belong. */
+export async function putsBack(writer, press = {}) {
+  const offers = writer.page.locator('.recovered-offer')
+  const before = await offers.count()
+  await offers.getByRole('button', { name: 'Put back where I was' }).first().click(press)
+  await eventually(
+    'the words are put back',
+    () => offers.count(),
+    (now) => now < before,
+  )
+  await saved(writer)
+}
+
+/** Waits until these words, which could not be sent, are kept on this device. */
+export const kept = (writer, words) =>
+  eventually(
+    `“${words}” is kept`,
+    () => writer.page.evaluate(keptHere),
+    (all) => all.includes(words),
+  )
+
+/** In the page: all that is kept, as JSON. */
+async function keptHere() {
+  const databases = await indexedDB.databases()
+  if (!databases.some(({ name }) => name === 'copydesk')) return ''
+  const answered = (request) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result)
+      request.onerror = () => reject(request.error)
+    })
+  const database = await answered(indexedDB.open('copydesk'))
+  const all = await answered(database.transaction('unsent').objectStore('unsent').getAll())
+  database.close()
+  return JSON.stringify(all)
+}
+
 /** Puts a text in the place of the one that stands, as if it had been typed. */
 export const put = (writer, text) =>
-  writer.page.evaluate((insert) => {
-    const { view } = document.querySelector('.cm-content').cmTile
+  writer.editor.evaluate(({ cmTile: { view } }, insert) => {
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } })
   }, text)
 
-/** Selects words of the text. */
-export const selects = (writer, words) =>
-  writer.page.evaluate((sought) => {
-    const { view } = document.querySelector('.cm-content').cmTile
-    const anchor = view.state.doc.toString().indexOf(sought)
-    view.focus()
-    view.dispatch({ selection: { anchor, head: anchor + sought.length } })
-  }, words)
+/** Selects words of the text, once they are there. */
+export const selects = (writer, words) => goesTo(writer, words, { from: 0, to: words.length })
+
+/** Puts the caret behind some words, once they are there. */
+export const caretAfter = (writer, words) =>
+  goesTo(writer, words, { from: words.length, to: words.length })
+
+/** Puts the caret in front of some words, once they are there. */
+export const caretBefore = (writer, words) => goesTo(writer, words, { from: 0, to: 0 })
+
+/** Places are found and taken in one step: others may be typing now. */
+const goesTo = (writer, words, part) =>
+  eventually(
+    `“${words}” is in the text`,
+    () =>
+      writer.editor.evaluate(
+        ({ cmTile: { view } }, [sought, { from, to }]) => {
+          const text = view.state.doc.toString()
+          const at = text.indexOf(sought)
+          view.focus()
+          if (at < 0) return text
+          view.dispatch({ selection: { anchor: at + from, head: at + to } })
+          return true
+        },
+        [words, part],
+      ),
+    (isThere) => isThere === true,
+  )
+
+/** Types at the end of some words, also if others are typing now. */
+export async function typesAfter(writer, words, more) {
+  await caretAfter(writer, words)
+  await writer.page.keyboard.type(more)
+}
 
 export const press = (writer, key) => writer.page.keyboard.press(key)
 
 /** Gives the keyboard to the text, which stays where it is scrolled to. */
-export const inText = (writer) =>
-  writer.page.evaluate(() => document.querySelector('.cm-content').cmTile.view.focus())
+export const inText = (writer) => writer.editor.evaluate(({ cmTile }) => cmTile.view.focus())
 
 /** Waits until somebody's text is this. */
-export const reads = (writer, what, text) =>
+export const reads = (writer, what, text) => becomes(what, () => writer.text(), text)
+
+/** Waits until these words are in somebody's text. */
+export const has = (writer, what, words) =>
   eventually(
     what,
     () => writer.text(),
-    (now) => now === text,
+    (text) => text.includes(words),
   )
 
 /** The active change, whether it is where it can be read, and which changes wait. */
 export const looks = (writer) =>
-  writer.page.evaluate(() => {
+  writer.page.locator('.page-scroll').evaluate((scrolled) => {
     const at = document.querySelector('.cm-gone.is-active')?.getBoundingClientRect()
-    const page = document.querySelector('.page-scroll').getBoundingClientRect()
+    const page = scrolled.getBoundingClientRect()
     const bar = document.querySelector('[data-review-bar]')?.getBoundingClientRect()
     const end = Math.min(page.bottom, bar?.top ?? page.bottom)
     return {
@@ -234,6 +303,10 @@ export const waits = (writer, what, count) =>
     () => writer.changes(),
     (changes) => changes.length === count,
   )
+
+/** Waits until no change is still being written. */
+export const isWritten = (writer) =>
+  writer.page.locator('.hunk-row .badge', { hasText: 'Writing' }).waitFor({ state: 'detached' })
 
 export const toasts = (writer) => writer.page.locator('.toast span').allTextContents()
 
@@ -261,8 +334,16 @@ export function browser() {
   })
 }
 
+/** All who came, in their order. */
+const writers = []
+
 /** Somebody with a browser of their own. */
 export class Writer {
+  /** What the text is written in, once it is there. */
+  get editor() {
+    return this.page.locator('.cm-content')
+  }
+
   /** Links of the list of documents. */
   get documents() {
     return this.page.locator('a[href*="/d/"]')
@@ -272,30 +353,34 @@ export class Writer {
   static async open(browser, server, name, title, options = {}) {
     const writer = await Writer.arrive(browser, server, name, options)
     await writer.documents.filter({ hasText: title }).first().click()
-    await writer.page.locator('.cm-content').waitFor()
+    await writer.editor.waitFor()
     return writer
   }
 
   /** At the list of documents. */
   static async arrive(browser, server, name, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-    const page = await context.newPage()
-    const writer = new Writer(page, name)
-    page.on('pageerror', (error) => writer.errors.push(error.stack))
-    await page.goto(`${server.url}/#token=${TOKEN}&name=${name}`)
+    const link = `${server.url}/#token=${TOKEN}&name=${name}`
+    const writer = await Writer.follow(browser, link, name, options)
     await writer.documents.first().waitFor()
     return writer
   }
 
   /** Somebody else than the owner, in a document by its address; with a link of their own. */
   static async invited(browser, server, name, role, address, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
-    const page = await context.newPage()
-    const writer = new Writer(page, name)
-    page.on('pageerror', (error) => writer.errors.push(error.stack))
     const token = tokenFor(server, name, role)
-    await page.goto(`${server.url}${new URL(address, server.url).pathname}#token=${token}`)
-    await page.locator('.cm-content').waitFor()
+    const link = `${server.url}${new URL(address, server.url).pathname}#token=${token}`
+    const writer = await Writer.follow(browser, link, name, options)
+    await writer.editor.waitFor()
+    return writer
+  }
+
+  /** At an address. */
+  static async follow(browser, link, name, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+    context.setDefaultTimeout(PATIENCE_MS)
+    const writer = new Writer(await context.newPage(), name)
+    writer.hear(writer.page)
+    await writer.page.goto(link)
     return writer
   }
 
@@ -303,13 +388,17 @@ export class Writer {
     this.page = page
     this.name = name
     this.errors = []
+    writers.push(this)
+  }
+
+  /** Notes the errors of a page. */
+  hear(page) {
+    page.on('pageerror', ({ stack }) => this.errors.push(stack))
   }
 
   /** The text as the editor holds it, not only what is scrolled into view. */
   text() {
-    return this.page.evaluate(() =>
-      document.querySelector('.cm-content').cmTile.view.state.doc.toString(),
-    )
+    return this.editor.evaluate(({ cmTile }) => cmTile.view.state.doc.toString())
   }
 
   /** The pending changes, as the panel words them. */
@@ -329,8 +418,7 @@ export class Writer {
 
   /** Puts the caret at a position of the text. */
   async caret(at) {
-    await this.page.evaluate((anchor) => {
-      const { view } = document.querySelector('.cm-content').cmTile
+    await this.editor.evaluate(({ cmTile: { view } }, anchor) => {
       view.focus()
       view.dispatch({ selection: { anchor } })
     }, at)
@@ -361,7 +449,7 @@ export class Writer {
    * the change: a press right after it became the active one only shows it.
    */
   async bar(button) {
-    await this.page.waitForTimeout(NOTICE_MS)
+    await noticed(this)
     await this.page
       .locator('.review-bar')
       .getByRole('button', { name: new RegExp(`^${button} change`) })
@@ -374,7 +462,7 @@ export class Writer {
     const several = (await all.textContent()).includes('all')
     await all.click()
     if (!several) return
-    const list = this.page.locator('section.together')
+    const list = this.page.locator('dialog.together')
     await list.getByRole('button', { name: /^Accept \d+ changes?$/ }).click()
     await list.waitFor({ state: 'detached' })
   }
@@ -400,6 +488,27 @@ export class Writer {
 /** Longer than `NOTICE_MS` of `web/src/review/state/attention.ts`. */
 const NOTICE_MS = 500
 
+/**
+ * Waits until somebody has noticed the active change: until it is the same one, at the same place,
+ * for a moment.
+ */
+export async function noticed(writer) {
+  const look = () =>
+    writer.page.evaluate(() => {
+      const rows = [...document.querySelectorAll('.hunk-row')]
+      const { top } = document.querySelector('.cm-content').getBoundingClientRect()
+      return JSON.stringify([
+        top,
+        ...rows.map(({ dataset, className }) => [dataset.row, className]),
+      ])
+    })
+  let [before, since] = [await look(), Date.now()]
+  await eventually('the active change stays', look, (now) => {
+    if (now !== before) [before, since] = [now, Date.now()]
+    return Date.now() - since >= NOTICE_MS
+  })
+}
+
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /** No known barrier in what is on the screen now, and nothing to press beside it. */
@@ -419,11 +528,19 @@ export async function accessible(writer, what) {
   }
   let found = await barriers()
   if (found.length > 0) {
+    // The foot of a card may lie over half of a button, which a person scrolls to.
+    for (const target of found.flatMap((one) => /^target-size: (.*)/.exec(one)?.slice(1) ?? []))
+      await writer.page.evaluate(scrollTo, target)
     // On a busy machine something may still have been moving into its place.
     await writer.page.waitForTimeout(1_500)
     found = await barriers()
   }
   if (found.length > 0) throw new Error(`barriers in ${what}:\n  ${found.join('\n  ')}`)
+}
+
+/** In the page: brings an element to the middle of what it scrolls in. */
+function scrollTo(target) {
+  document.querySelector(target)?.scrollIntoView({ block: 'center' })
 }
 
 /** In the page: what can be pressed and stands beside the screen, where nothing scrolls to it. */
@@ -450,7 +567,7 @@ function outOfReach() {
 }
 
 /** Waits until `probe` gives what `check` accepts; says what it last gave if it never does. */
-export async function eventually(what, probe, check, patience_ms = 10_000) {
+export async function eventually(what, probe, check, patience_ms = PATIENCE_MS) {
   const until = Date.now() + patience_ms
   let last
   do {
@@ -459,6 +576,13 @@ export async function eventually(what, probe, check, patience_ms = 10_000) {
     await new Promise((resume) => setTimeout(resume, 50))
   } while (Date.now() < until)
   throw new Error(`${what}: last seen ${JSON.stringify(last)}`)
+}
+
+/** Waits until `probe` gives exactly this: what a press does may be seen a moment later. */
+export function becomes(what, probe, wanted, patience_ms) {
+  const goal = JSON.stringify(wanted)
+  const isIt = (now) => JSON.stringify(now) === goal
+  return eventually(`${what}, wanted ${goal}`, probe, isIt, patience_ms)
 }
 
 export function same(what, left, right) {
@@ -470,7 +594,7 @@ export function holds(what, truth) {
   if (!truth) throw new Error(what)
 }
 
-/** Runs a story and ends the process with what came of it. */
+/** Runs a story and ends the process with what came of it; shows what everybody saw if it fails. */
 export async function story(tell) {
   const open = []
   try {
@@ -479,6 +603,9 @@ export async function story(tell) {
   } catch (error) {
     console.error(error)
     process.exitCode = 1
+    const name = basename(process.argv[1], '.mjs')
+    for (const writer of writers)
+      await writer.screenshot(`${name}-failed-${writer.name}`).catch(() => undefined)
   } finally {
     for (const closing of open.reverse())
       await (closing.stop ?? closing.close).call(closing).catch(() => undefined)

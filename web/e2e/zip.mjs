@@ -40,12 +40,14 @@ export function zip(entries) {
 const NAMESPACE = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006'
 const MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml'
-const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument'
+const KIND = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 
-/** A Word document with this body. */
-export const wordDocument = (body) =>
+/** A Word document with this body and these comments. */
+export const wordDocument = (body, comments = '') =>
   zip({
     '[Content_Types].xml': `<?xml version="1.0"?><Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="${MAIN}"/></Types>`,
-    '_rels/.rels': `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${OFFICE}" Target="word/document.xml"/></Relationships>`,
+    '_rels/.rels': `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${KIND}/officeDocument" Target="word/document.xml"/></Relationships>`,
     'word/document.xml': `<?xml version="1.0"?><w:document ${NAMESPACE}><w:body>${body}</w:body></w:document>`,
+    'word/_rels/document.xml.rels': `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="rId1" Type="${KIND}/comments" Target="comments.xml"/></Relationships>`,
+    'word/comments.xml': `<?xml version="1.0"?><w:comments ${NAMESPACE}>${comments}</w:comments>`,
   })
