@@ -1,4 +1,4 @@
-//! What it costs to compare two texts, on prose that was rewritten and on texts made to be hard.
+//! Cost of comparing two texts: prose that was rewritten, and texts made to be hard.
 //!
 //! CPU time of this thread, best of a few rounds. Goals: 100 KB of rewritten prose in 50 ms,
 //! everything else in 250 ms.

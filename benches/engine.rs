@@ -1,4 +1,4 @@
-//! What an edit costs: read, check, apply and log a change, against the same edit on a bare rope.
+//! Cost of an edit: read, check, apply and log a change, against the same edit on a bare rope.
 //!
 //! Replays recorded editing sessions (the sequential ones of josephg/editing-traces, gzipped JSON)
 //! from the folder in `COPYDESK_TRACES`. Both sides run in turns and the best round of each counts,
@@ -45,7 +45,7 @@ struct Transaction {
     patches: Vec<(usize, usize, String)>,
 }
 
-/// What text a trace is played with.
+/// Kind of text in which a trace is played.
 #[derive(Clone, Copy)]
 enum Script {
     AsRecorded,

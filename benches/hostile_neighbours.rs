@@ -1,4 +1,4 @@
-//! What two hostile editors cost a person who types in a document of their own.
+//! Cost of two hostile editors to a person who types in a document of their own.
 //!
 //! Everything is real: the server is its own process, four socket.io clients talk to it over
 //! loopback. First a bystander types alone, which is the control. Then two editors, each in a
@@ -146,7 +146,7 @@ fn attack(mut client: BenchClient, stop: &AtomicBool, done: &AtomicUsize) {
     }
 }
 
-/// How long each of so many keystrokes took until it was acknowledged, in milliseconds, sorted.
+/// Returns the time until each of `count` keystrokes was acknowledged, in milliseconds, sorted.
 fn keystrokes(client: &mut BenchClient, page: &str, version: &mut u64, count: usize) -> Vec<f64> {
     let len = |version: u64| "A quiet page.".len() as u64 + version;
     let mut times: Vec<f64> = (0..count)

@@ -1,4 +1,4 @@
-//! What long lives cost: long logs, many documents, many waiting requests, and requests of many
+//! Cost of long lives: long logs, many documents, many waiting requests, and requests of many
 //! changes.
 //!
 //! Everything is real: the server is its own process, and socket.io clients talk to it over
@@ -261,7 +261,7 @@ const WAITING: [usize; 2] = [10, 1_000];
 /// Calls of one person that are made together; one person may have 32 that wait.
 const CALLS_OF_PERSON: usize = 30;
 /// Longest time in which nothing more is proposed.
-const PATIENCE: Duration = Duration::from_mins(4);
+const TIMEOUT: Duration = Duration::from_mins(4);
 
 /// Costs of a server with many documents, and with many waiting requests.
 struct ServerCosts {
@@ -431,7 +431,7 @@ impl Proposals {
     /// # Panics
     /// If a proposal is refused, with the refusal, or if for a long time no more are made.
     fn wait(&self, rest: &Rest, expected: usize) {
-        let (mut most, mut until) = (0, Instant::now() + PATIENCE);
+        let (mut most, mut until) = (0, Instant::now() + TIMEOUT);
         loop {
             let waiting = rest.all(&["requests"], "requests");
             if waiting >= expected {
@@ -441,7 +441,7 @@ impl Proposals {
             assert!(refused.is_empty(), "a proposal was refused: {}", refused[0]);
             drop(refused);
             if waiting > most {
-                (most, until) = (waiting, Instant::now() + PATIENCE);
+                (most, until) = (waiting, Instant::now() + TIMEOUT);
             }
             assert!(Instant::now() < until, "{waiting} of {expected} were proposed");
             std::thread::sleep(Duration::from_millis(200));
@@ -610,7 +610,7 @@ fn hunk_costs(hunks: usize) -> HunkCosts {
     let finish = cost(&server, 1, |_| drop(client.ask("tool_approval_response", &all)));
     HunkCosts {
         propose,
-        others_ms: sorted(others).pop().expect("somebody typed"),
+        others_ms: sorted(others).pop().expect("someone typed"),
         keystroke,
         keystroke_p99_ms,
         accept_one,

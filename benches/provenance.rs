@@ -1,5 +1,5 @@
-//! What it costs to work out who wrote every span: following a recorded history, update by update,
-//! and what is kept of it.
+//! Cost of working out who wrote every span: following a recorded history, update by update, and
+//! what is kept of it.
 //!
 //! Replays the editing sessions of the folder in `COPYDESK_TRACES`, as if three people had taken
 //! turns every half minute and each of their updates had come two seconds after the one before.

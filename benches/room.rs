@@ -1,5 +1,5 @@
-//! What the gate costs: from the last byte of a call in the provider's stream to the card at a
-//! client, and from a decision to the change at another client.
+//! Cost of the gate: from the last byte of a call in the provider's stream to the card at a client,
+//! and from a decision to the change at another client.
 //!
 //! Everything is real: the server is its own process, the provider and two socket.io clients talk
 //! to it over loopback. The document has 20 KB. Once with the data on the disk of the target
@@ -33,7 +33,7 @@ const ROUNDS: usize = 200;
 /// Rounds before anything is counted.
 const WARM_UP: usize = 20;
 const SENTENCE: &str = "The lamp was lit at dusk, and nobody had asked why it burned. ";
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn main() {
     println!(
@@ -150,7 +150,7 @@ fn measure(name: &str, place: &Path, goal_ms: f64) {
     let (mut shown, mut applied) = (Vec::new(), Vec::new());
     for round in 0..WARM_UP + ROUNDS {
         scene.ask(false);
-        let called = scene.provider.called.recv_timeout(PATIENCE).expect("the model is called");
+        let called = scene.provider.called.recv_timeout(TIMEOUT).expect("the model is called");
         let (at, request) = scene.bo.hears("tool_approval_request");
         let decided = Instant::now();
         scene.approve(&request);
@@ -223,13 +223,13 @@ fn converse_with(mut stream: TcpStream, calls: &AtomicUsize, tell: &Sender<Insta
     }
 }
 
-/// What a provider is asked.
+/// Request to the provider.
 enum Asked {
     /// A question about a document.
     About,
     /// One without.
     AtDesk,
-    /// What to do after a call.
+    /// Request after a call.
     After,
     /// No message: how many tokens it has, or which models there are. With the answer.
     Else(String),

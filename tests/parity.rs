@@ -1,5 +1,5 @@
-//! What the real `@codemirror/state` and `@codemirror/collab` make of random changes, replayed byte
-//! for byte.
+//! Results of the real `@codemirror/state` and `@codemirror/collab` for random changes, replayed
+//! byte for byte.
 //!
 //! `web/vectors/generate.mjs` wrote `fixtures/changesets/` and describes each file.
 

@@ -1,4 +1,4 @@
-//! What an export costs in processor time and memory, on texts made to be hard.
+//! Cost of an export in processor time and memory, on texts made to be hard.
 //!
 //! Each export is made in a process of its own, whose highest memory is taken from `/proc`. Memory
 //! is given in bytes for each byte of the text; the goal is what
@@ -98,6 +98,7 @@ fn measure(name: &str, format: &str, size: usize) {
         version: Version(1),
         text: Text::new(&text),
         requests: Vec::new(),
+        threads: Vec::new(),
         author_spans: Vec::new(),
     };
     drop(text);

@@ -90,7 +90,7 @@ def measure(program, label, servers, load):
 
 
 def idle(program, database, count):
-    """What servers on one database cost while nobody is there."""
+    """What servers on one database cost while no one is there."""
     name = f"copydesk_bench_{uuid.uuid4().hex}"
     psql(database, f"CREATE DATABASE {name} TEMPLATE template0")
     url = database.rsplit("/", 1)[0] + "/" + name

@@ -45,7 +45,7 @@ async def work(client, document, is_alone):
 
     try:
         await client.call_tool("atlas_write", write("late.txt", "hello"), read_timeout_seconds=1.5)
-        raise AssertionError("nobody decided, and yet there is an answer")
+        raise AssertionError("no one decided, and yet there is an answer")
     except Exception as error:
         assert not isinstance(error, AssertionError), error
 

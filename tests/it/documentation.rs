@@ -23,7 +23,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 /// The address that pages name; the test's own server replaces it.
 const WRITTEN_URL: &str = "http://127.0.0.1:4680";
 /// Longest time that the blocks of one page may take.
-const PATIENCE: Duration = Duration::from_mins(3);
+const TIMEOUT: Duration = Duration::from_mins(3);
 /// Bytes of the longest README.
 const README_LIMIT: usize = 8 * 1024;
 /// Bytes of the longest page on architecture.
@@ -101,7 +101,7 @@ struct Page {
 struct Block<'a> {
     /// The line of its fence, from 1.
     line: usize,
-    /// What stands behind the fence: the language, and `test` if it is run.
+    /// Words behind the fence: the language, and `test` if it is run.
     info: &'a str,
     text: String,
 }
@@ -220,7 +220,7 @@ impl Page {
         let group = format!("-{}", shell.id());
         let (ended, end) = std::sync::mpsc::channel();
         let waiting = std::thread::spawn(move || ended.send(shell.wait().unwrap()));
-        let status = end.recv_timeout(PATIENCE).ok();
+        let status = end.recv_timeout(TIMEOUT).ok();
         // Whatever a block has left running ends with it.
         Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status().ok();
         waiting.join().unwrap().ok();
@@ -256,7 +256,8 @@ fn imported(copydesk: &TestServer, folder: &Path) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// Whether `curl` is missing, which is said loudly; where everything is required, that fails.
+/// Returns `true` if `curl` is missing, which is said loudly; where everything is required, that
+/// fails.
 fn is_without_curl() -> bool {
     let is_there = Command::new("curl").arg("--version").output().is_ok();
     if !is_there {
@@ -389,7 +390,7 @@ fn links(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a page has a heading whose anchor, as GitHub makes it, is this.
+/// Returns `true` if a page has a heading with this anchor, as GitHub makes it.
 fn has_heading(page: &Path, anchor: &str) -> bool {
     let text = fs::read_to_string(page).unwrap_or_default();
     let slug = |heading: &str| {
@@ -440,8 +441,8 @@ fn files_that_pages_name_are_there() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
-/// Whether this is the name of a source file: `rooms/state/workspace_inbox.rs`, not a sentence or a
-/// pattern.
+/// Returns `true` for the name of a source file: `rooms/state/workspace_inbox.rs`, not a sentence
+/// or a pattern.
 fn is_file_name(text: &str) -> bool {
     let endings = [".rs", ".ts", ".tsx", ".mjs", ".toml", ".yml"];
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');

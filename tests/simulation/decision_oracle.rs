@@ -16,6 +16,7 @@ use crate::invariants::Invariant::{
     ApproveAllAcceptsPending, ConflictNeedsForce, DeciderIsAuthorized, DecisionsPersist,
     DeniedIsNotApplied, EnoughVotesAgree, FirstDecisionWins, FrozenTextIsUnchanged,
     NoDecisionAfterExpiry, PendingCanBeAccepted, RejectAllRejectsOpen, SeenMatchesText,
+    WritingIsNotDecided,
 };
 use crate::invariants::{CheckResult, ensure};
 use crate::reference_document::{UnitId, edits};
@@ -59,7 +60,7 @@ pub struct ObservedDecision<'a> {
     pub frozen: &'a [(usize, usize)],
     /// The owners' rules in force.
     pub rules: &'a RuleOracle,
-    /// Stricter policies for changes above some size.
+    /// Stricter policies for changes above some size, or with some marks.
     pub policies: &'a [ToolPolicy],
 }
 
@@ -138,7 +139,9 @@ impl DecisionOracle {
         let requirement_if_known = self.requirement(observed);
         let requirement = requirement_if_known.unwrap_or(before.proposal.policy);
         let denied = self.is_denied(observed);
-        observed.check_authorized(requirement)?;
+        let accepted = before.hunks.iter().filter(|hunk| observed.would_accept(hunk));
+        let by_marks = accepted.map(|hunk| observed.with_marks(hunk, requirement));
+        observed.check_authorized(by_marks.fold(requirement, ApprovalRequirement::with))?;
         self.uncommitted_decisions.push(before.id().clone());
         for (was, hunk) in before.hunks.iter().zip(&after.hunks) {
             let verdict = decision.hunks.iter().flatten().find(|it| it.id == hunk.id);
@@ -175,11 +178,9 @@ impl DecisionOracle {
                 let (text, over) = history.votes.last().map(|it| (&it.1, &it.2)).unwrap();
                 let agree =
                     history.votes.iter().filter(|it| (&it.1, &it.2) == (text, over)).count();
-                ensure(EnoughVotesAgree, agree >= requirement.need() as usize, || {
-                    format!(
-                        "{agree} votes were for {hunk:?} under {requirement:?}: {:?}",
-                        history.votes
-                    )
+                let takes = observed.with_marks(was, requirement);
+                ensure(EnoughVotesAgree, agree >= takes.need() as usize, || {
+                    format!("{agree} votes were for {hunk:?} under {takes:?}: {:?}", history.votes)
                 })?;
                 history.size = observed.size(was);
             }
@@ -214,8 +215,10 @@ impl DecisionOracle {
             AppliedSize::Unknown => return None,
             AppliedSize::Units(size) => size,
         };
-        let applicable =
-            observed.policies.iter().filter(|it| it.over.is_none_or(|over| size > over));
+        let applicable = observed
+            .policies
+            .iter()
+            .filter(|it| it.marks.is_none() && it.over.is_none_or(|over| size > over));
         Some(applicable.fold(policy, |all, it| all.and(it.policy)))
     }
 
@@ -241,6 +244,16 @@ impl ObservedDecision<'_> {
         clock.paused_ms.is_none() && clock.expires_ms.is_some_and(|at_ms| self.now_ms >= at_ms)
     }
 
+    /// Returns `requirement` with what the marks of this hunk take, as it is accepted.
+    fn with_marks(&self, hunk: &Hunk, requirement: ApprovalRequirement) -> ApprovalRequirement {
+        let seen = self.verdict(hunk).filter(|it| it.force).and_then(|it| it.seen.as_deref());
+        let kinds = self.before.applied_kinds(hunk, self.edited_text(hunk), seen);
+        let is_for = |it: &&ToolPolicy| {
+            it.marks.as_ref().is_some_and(|of| of.iter().any(|kind| kinds.contains(kind)))
+        };
+        self.policies.iter().filter(is_for).fold(requirement, |all, it| all.and(it.policy))
+    }
+
     fn is_authorized(&self, requirement: ApprovalRequirement) -> bool {
         let by = self.by;
         by.role != Role::Viewer
@@ -251,8 +264,31 @@ impl ObservedDecision<'_> {
             })
     }
 
+    /// Returns whether the person saw what the decision is about: of a suggestion the words of each
+    /// hunk that is named with a hash, else all of it.
     fn preview_is_current(&self) -> bool {
+        if self.before.suggestion.is_some() {
+            return self.suggestion_is_current();
+        }
         self.decision.preview_hash.as_ref().is_none_or(|hash| *hash == self.before.announced)
+    }
+
+    fn suggestion_is_current(&self) -> bool {
+        let Decision { verdict, hunks, finish, preview_hash, .. } = self.decision;
+        let current = |named: &HunkVerdict| {
+            let hunk = self.before.hunk(&named.id).map(Hunk::words_hash);
+            named.hash.as_ref().is_none_or(|seen| hunk.as_ref() == Some(seen))
+        };
+        if !hunks.iter().flatten().all(current) {
+            return false;
+        }
+        let all_named = |named: &Vec<HunkVerdict>| named.iter().all(|it| it.hash.is_some());
+        if finish.is_none() && hunks.as_ref().is_some_and(all_named) {
+            return true;
+        }
+        let rejects_all = *verdict == RequestVerdict::Reject && hunks.is_none();
+        let seen = preview_hash.as_ref().unwrap_or(&self.before.announced);
+        rejects_all && preview_hash.is_none() || *seen == self.before.preview_hash()
     }
 
     fn verdict(&self, hunk: &Hunk) -> Option<&HunkVerdict> {
@@ -304,6 +340,11 @@ impl ObservedDecision<'_> {
         ensure(NoDecisionAfterExpiry, !self.is_expired(), || {
             format!("{by} decided after {:?}", self.before.clock)
         })?;
+        let mut written = self.before.hunks.iter().filter(|hunk| hunk.is_being_written());
+        let decided =
+            |hunk: &&Hunk| self.after.hunk(&hunk.id).is_none_or(|now| now.status != hunk.status);
+        let decided = written.find(|hunk| decided(hunk) || self.verdict(hunk).is_some());
+        ensure(WritingIsNotDecided, decided.is_none(), || format!("{by} decided {decided:?}"))?;
         ensure(ApprovalMatchesPreview, self.preview_is_current(), || {
             format!("{by} saw {:?}", self.decision.preview_hash)
         })
@@ -321,11 +362,14 @@ impl ObservedDecision<'_> {
         };
         let must_be_accepted = plain
             && requirement.is_some_and(|requirement| {
-                self.is_authorized(requirement) && requirement.need() == 1
+                let takes = pending().map(|hunk| self.with_marks(hunk, requirement));
+                let takes = takes.fold(requirement, ApprovalRequirement::with);
+                self.is_authorized(takes) && takes.need() == 1
             })
             && !self.is_expired()
             && self.preview_is_current()
             && !denied
+            && !self.before.hunks.iter().any(Hunk::is_being_written)
             && pending().count() > 0
             && !pending().any(frozen);
         ensure(PendingCanBeAccepted, !must_be_accepted, || {
@@ -368,7 +412,8 @@ impl ObservedDecision<'_> {
     /// Checks that a verdict for the whole request is applied to all of its hunks.
     fn check_whole_verdict(&self, requirement: Option<ApprovalRequirement>) -> CheckResult {
         let hunks = || self.before.hunks.iter().zip(&self.after.hunks);
-        let one_is_enough = requirement.is_some_and(|requirement| requirement.need() == 1);
+        let one_is_enough =
+            |hunk: &Hunk| requirement.is_some_and(|takes| self.with_marks(hunk, takes).need() == 1);
         if self.decision.hunks.is_some() || matches!(self.decision.finish, Some(FinishRest::Reject))
         {
             return Ok(());
@@ -382,7 +427,9 @@ impl ObservedDecision<'_> {
                         let keeps_reason = was.reason.is_some() && hunk.reason.is_some();
                         hunk.status == HunkStatus::Pending && keeps_reason
                     }
-                    HunkStatus::Pending => !one_is_enough || hunk.status == HunkStatus::Accepted,
+                    HunkStatus::Pending => {
+                        !one_is_enough(was) || hunk.status == HunkStatus::Accepted
+                    }
                     HunkStatus::Conflict => hunk.status != HunkStatus::Accepted,
                     _ => true,
                 };

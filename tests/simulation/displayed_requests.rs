@@ -7,7 +7,7 @@ use copydesk_approvals::{ApprovalRequest, Hunk, HunkStatus};
 use copydesk_ids::{HunkId, RequestId};
 use copydesk_rooms::event::RoomEvent;
 
-use crate::invariants::Invariant::{DisplayMatchesRoom, UpdatesHaveNoGap};
+use crate::invariants::Invariant::{DisplayMatchesRoom, RevisionsRise, UpdatesHaveNoGap};
 use crate::invariants::{CheckResult, ensure};
 use crate::reference_document::ReferenceUpdate;
 
@@ -17,6 +17,8 @@ pub struct DisplayedRequests {
     pub hunks: BTreeMap<HunkId, Hunk>,
     /// Requests that can be decided, with the hash of the announced preview.
     pub open: BTreeMap<RequestId, String>,
+    /// The revisions of suggestions.
+    revisions: BTreeMap<RequestId, u64>,
 }
 
 impl DisplayedRequests {
@@ -30,9 +32,19 @@ impl DisplayedRequests {
 
     fn add(&mut self, request: &ApprovalRequest) {
         self.open.insert(request.id().clone(), request.announced.clone());
+        self.revisions.extend(request.revision().map(|it| (request.id().clone(), it)));
         for hunk in request.hunks.iter().filter(|hunk| hunk.status.is_open()) {
             self.hunks.insert(hunk.id.clone(), hunk.clone());
         }
+    }
+
+    /// Takes the revision of a suggestion that was written on or decided.
+    fn update(&mut self, request: &ApprovalRequest) -> CheckResult {
+        let Some(now) = request.revision() else { return Ok(()) };
+        let before = self.revisions.insert(request.id().clone(), now);
+        ensure(RevisionsRise, before.is_none_or(|before| before <= now), || {
+            format!("{} was at revision {before:?}, now it is at {now}", request.id())
+        })
     }
 
     /// Maps the hunks over an update.
@@ -65,9 +77,12 @@ impl DisplayedRequests {
                 }
             }
             RoomEvent::Requested(request) => self.add(request),
+            RoomEvent::RequestUpdated(update) => self.update(&update.request)?,
             RoomEvent::Resolved(request) => {
                 let known = self.open.remove(request.id()).is_some();
                 ensure(UpdatesHaveNoGap, known, || format!("{} ended twice", request.id()))?;
+                self.update(request)?;
+                self.revisions.remove(request.id());
                 // Obsolete hunks are not listed in `drop`.
                 self.hunks.retain(|_, hunk| hunk.status != HunkStatus::Obsolete);
                 let left = request.hunks.iter().find(|hunk| self.hunks.contains_key(&hunk.id));
@@ -86,6 +101,12 @@ impl DisplayedRequests {
         ensure(invariant, self.open.keys().eq(open.keys()), || {
             format!("displayed requests are {:?}, open are {:?}", self.open.keys(), open.keys())
         })?;
+        for request in open.values().filter(|request| request.revision().is_some()) {
+            let (shown, now) = (self.revisions.get(request.id()).copied(), request.revision());
+            ensure(invariant, shown == now, || {
+                format!("{} is shown at revision {shown:?}, not {now:?}", request.id())
+            })?;
+        }
         let hunks = || {
             open.values().flat_map(|request| &request.hunks).filter(|hunk| hunk.status.is_open())
         };

@@ -5,8 +5,10 @@ use copydesk_document::{Text, TextEdit};
 use copydesk_ids::permissions::{Principal, Role};
 use fastrand::Rng;
 
-const WORDS: [&str; 12] =
-    ["the", "a", "cat", "sat", "😀", "naïve", "recieve", "then", "東京", "x", "more", "ö"];
+const WORDS: [&str; 14] = [
+    "the", "a", "cat", "sat", "😀", "naïve", "recieve", "then", "東京", "x", "more", "ö", "12",
+    "not",
+];
 
 /// The names of all people.
 pub const PEOPLE: [&str; 5] = ["ana", "bob", "cem", "rex", "vic"];
@@ -20,6 +22,7 @@ pub fn principal_named(name: &str) -> Principal {
         "ana" => Role::Owner,
         "rex" => Role::Reviewer,
         "vic" => Role::Viewer,
+        "sue" => Role::Suggester,
         _ => Role::Editor,
     };
     Principal::new(name, name, role)

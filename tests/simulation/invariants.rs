@@ -62,11 +62,32 @@ pub enum Invariant {
     /// "deny > ask > allow": what an owner's rule denies is neither proposed nor accepted, and
     /// nothing else is denied.
     DeniedIsNotApplied,
-    /// What an owner's rule asks about waits for people, whatever other rules allow.
+    /// A call that an owner's rule asks about waits for people, whatever other rules allow.
     AskRuleIsObeyed,
     /// An allowing rule decides what it covers, in its maker's name and on record. Nothing else is
     /// decided without people.
     OnlyRulesSkipApproval,
+    /// A thread of comments goes with its words and with what replaces them.
+    ThreadsFollowTheirWords,
+    /// "Only deletion without replacement makes a thread orphaned."
+    OnlyDeletionOrphans,
+    /// "Only people decide it": no rule and no mode applies a suggestion.
+    OnlyPeopleDecideSuggestions,
+    /// The pending hunks of a suggestion make exactly the text that its writer wants.
+    SuggestionIsAsWritten,
+    /// "Writing on never changes what somebody may be deciding."
+    WritingChangesNothingElse,
+    /// "Each update, decision, vote, split, undo and withdrawal raises `revision`", also with the
+    /// next suggestion of the same person.
+    RevisionsRise,
+    /// An update over a revision that is not the newest is refused.
+    UpdateIsOverNewest,
+    /// A hunk is not decided while its writer is in it.
+    WritingIsNotDecided,
+    /// The hunks of a request have a name each, by which they are decided.
+    HunksHaveTheirOwnNames,
+    /// A comment stays as it was written until a person deletes it.
+    CommentsPersist,
     /// Only owners add and revoke owners' rules.
     OnlyOwnersChangeRules,
     /// Several servers: only the node that holds the lease of a document writes it.

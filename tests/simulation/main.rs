@@ -1,7 +1,7 @@
 //! Property-based simulation of one room. Seeded histories of operations run against the real core:
 //! people edit, undo, disconnect and reconnect with unconfirmed edits; agents propose; reviewers
-//! decide, undo and reopen under every policy; owners make rules; time passes; commits fail and the
-//! power is cut.
+//! decide, undo and reopen under every policy; people comment; owners make rules; time passes;
+//! commits fail and the power is cut.
 //!
 //! The invariants are in `invariants`. The mutations that must be detected are in `room_mutations`.
 //! `COPYDESK_SIMULATION_OPERATIONS=10000000` runs more operations. `COPYDESK_SIMULATION_SEED=7`
@@ -9,8 +9,11 @@
 //! at that seed.
 #![expect(clippy::unwrap_used, reason = "a simulation stops at the first failure")]
 
+mod comment_oracle;
+mod comment_writing;
 mod decision_oracle;
 mod displayed_requests;
+mod displayed_threads;
 mod generators;
 mod invariants;
 mod model_store;
@@ -22,6 +25,8 @@ mod room_simulation;
 mod rule_oracle;
 mod simulated_editor;
 mod simulated_server;
+mod suggestion_writing;
+mod thread_mutations;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -48,13 +53,19 @@ fn step_count(seed: u64) -> usize {
 const OPERATIONS: u64 = 120_000;
 
 /// Events that happen if enough operations are run.
-const EXPECTED_EVENTS: [&str; 43] = [
+const EXPECTED_EVENTS: [&str; 59] = [
     "accepted",
     "accepted by force",
     "accepted with edits",
     "allowed by a rule",
     "applied at once",
+    "answered in a thread",
     "asked by a rule",
+    "comment deleted",
+    "commented",
+    "commented late",
+    "commented on a change",
+    "comment refused",
     "commit failed",
     "connected",
     "could not be proposed",
@@ -77,6 +88,7 @@ const EXPECTED_EVENTS: [&str; 43] = [
     "reopened",
     "reopened one change",
     "required more than was proposed",
+    "decided with marks that take more",
     "resubmitted after a restart",
     "returned to the agent",
     "rule added",
@@ -85,7 +97,16 @@ const EXPECTED_EVENTS: [&str; 43] = [
     "sent",
     "sent again",
     "sent late",
+    "resolved thread came back",
+    "thread came back",
+    "thread moved",
+    "thread orphaned",
+    "thread resolved or reopened",
     "settled after a restart",
+    "suggested",
+    "suggested over an old revision",
+    "suggestion withdrawn",
+    "suggestion written on",
     "typed",
     "undo refused",
     "undone",
@@ -186,6 +207,9 @@ fn regression_seeds_pass() {
     // A hunk in conflict, whose parts had passed each other, was accepted by force with edited
     // text, and undone.
     run_history(26_750, LONG_HISTORY, None, Verbosity::Quiet).unwrap();
+    // A hunk of a suggestion, in conflict over two paragraphs, was written on in both. Two hunks
+    // went on under its name.
+    run_history(11_630, step_count(11_630), None, Verbosity::Quiet).unwrap();
 }
 
 /// Number of histories within which each mutation must be detected.

@@ -8,11 +8,11 @@ use copydesk_document::provenance::{
     Provenance, ProvenanceReplay, ReplayEntry, SourceSpan, SpanSource, UpdatePlacements,
 };
 use copydesk_document::{ChangeLimits, ChangeSet, Text, Update};
-use copydesk_ids::{ClientId, DocumentId, RequestId, RuleId, UserId, Version};
+use copydesk_ids::{ClientId, DocumentId, RequestId, RuleId, ThreadId, UserId, Version};
 use copydesk_rooms::RoomError;
 use copydesk_rooms::simulated_room::SimulatedRoom;
 use copydesk_store::{
-    DocumentRecord, LoadedDocument, RequestRecord, RuleRecord, StoreOp, UpdateRecord,
+    DocumentRecord, LoadedDocument, RequestRecord, RuleRecord, StoreOp, ThreadRecord, UpdateRecord,
 };
 use serde_json::json;
 
@@ -28,6 +28,7 @@ pub struct ModelStore {
     pub decision_counts: BTreeMap<RequestId, usize>,
     clients: BTreeMap<ClientId, UserId>,
     rules: BTreeMap<RuleId, RuleRecord>,
+    threads: BTreeMap<ThreadId, ThreadRecord>,
     /// Rules and the requests they decided, by the recorded decisions.
     pub rule_decisions: BTreeSet<(RequestId, RuleId)>,
     /// Requests that were created, by the audit log.
@@ -67,6 +68,7 @@ impl ModelStore {
             decision_counts: BTreeMap::new(),
             clients: BTreeMap::new(),
             rules: BTreeMap::new(),
+            threads: BTreeMap::new(),
             rule_decisions: BTreeSet::new(),
             created: BTreeSet::new(),
         }
@@ -112,6 +114,16 @@ impl ModelStore {
                 StoreOp::PutRule(record) => {
                     self.rules.insert(record.id.clone(), record.clone());
                 }
+                StoreOp::PutThread(record) => {
+                    self.threads.insert(record.id.clone(), record.clone());
+                }
+                StoreOp::MoveThreads(anchors) => {
+                    for moved in anchors {
+                        let Some(thread) = self.threads.get_mut(&moved.thread) else { continue };
+                        (thread.version, thread.anchor) = (moved.version, moved.anchor.clone());
+                    }
+                }
+                StoreOp::RemoveThread(id) => drop(self.threads.remove(id)),
                 StoreOp::ClaimClient { client, user, .. } => {
                     self.clients.insert(client.clone(), user.clone());
                 }
@@ -131,7 +143,9 @@ impl ModelStore {
     /// Loads the room as a restart does.
     pub fn load_room(&self) -> Result<SimulatedRoom, RoomError> {
         let open: Vec<_> = self.requests.values().filter(|it| it.open).cloned().collect();
-        let floor = SimulatedRoom::floor(&self.record.settings, &open, self.version())?;
+        let threads: Vec<_> = self.threads.values().cloned().collect();
+        let settings = &self.record.settings;
+        let floor = SimulatedRoom::floor(settings, &open, &threads, self.version())?;
         let start = self.snapshots.range(..=floor).next_back();
         let (snapshot, text) =
             start.map_or((Version(0), &self.initial_text), |(at, text)| (*at, text));
@@ -139,7 +153,7 @@ impl ModelStore {
         let updates = self.updates[snapshot.0 as usize..].to_vec();
         let rules = self.rules.values().filter(|rule| rule.ended_ms.is_none()).cloned().collect();
         let loaded = LoadedDocument { record, snapshot, text: text.clone(), updates };
-        SimulatedRoom::load(loaded, &open, rules)
+        SimulatedRoom::load(loaded, &open, rules, &threads)
     }
 
     /// Returns the updates between two versions.

@@ -26,7 +26,7 @@ pub struct HunkOracle {
 
 /// The side on which a mapped position stays when text is inserted at it.
 #[derive(Clone, Copy, PartialEq)]
-enum MapSide {
+pub enum MapSide {
     Before,
     After,
 }
@@ -112,7 +112,7 @@ fn slice(text: &Text, from: usize, to: usize) -> String {
 }
 
 /// Maps a position over edits.
-fn map_position(at: usize, side: MapSide, edits: &[(usize, usize, usize)]) -> usize {
+pub fn map_position(at: usize, side: MapSide, edits: &[(usize, usize, usize)]) -> usize {
     let (mut grown, mut shrunk) = (0, 0);
     for (from, to, insert) in edits.iter().filter(|(from, ..)| *from <= at) {
         let start = from + grown - shrunk;

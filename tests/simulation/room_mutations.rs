@@ -50,6 +50,8 @@ pub enum RoomMutation {
     AuthorizationNotChecked,
     /// The policy is that of the proposal, whatever is applied.
     PolicyIgnoresAppliedSize,
+    /// Policies by marks hold for nothing.
+    PolicyIgnoresMarks,
     /// Reviewers may edit the text they accept.
     ReviewersMayEdit,
     /// A decision is never too late.
@@ -74,7 +76,7 @@ pub enum RoomMutation {
     TransactionIsSplit,
     /// A restart does not map stored positions.
     RestartDoesNotRebase,
-    /// What a rule denies is proposed and accepted.
+    /// A call that a rule denies is proposed and accepted.
     DenyRulesIgnored,
     /// Another rule allows what a rule asks about.
     AskRulesIgnored,
@@ -84,11 +86,27 @@ pub enum RoomMutation {
     RuleDecisionNotRecorded,
     /// A restart loses the rules.
     RestartLosesRules,
+    /// Threads of comments stay where they are when a change is accepted.
+    ThreadsStayOnAccept,
+    /// A thread whose words are deleted is not orphaned.
+    DeletionDoesNotOrphan,
+    /// A thread whose words are back is still orphaned.
+    OrphansStayOrphaned,
+    /// A resolved thread is open again when its words are back.
+    ResolvedThreadsReopen,
+    /// What people write is not stored.
+    CommentsNotStored,
+    /// A rule that allows applies a suggestion.
+    AllowRulesApplySuggestions,
+    /// The words of a hunk are not compared with those that were seen.
+    HunkHashNotCompared,
+    /// A hunk can be decided while it is being written.
+    WritingCanBeDecided,
 }
 
 use RoomMutation as M;
 
-pub const ALL: [RoomMutation; 33] = [
+pub const ALL: [RoomMutation; 42] = [
     M::RebaseOverComposition,
     M::ResentUpdatesAreNew,
     M::EdgesMapOutward,
@@ -105,6 +123,7 @@ pub const ALL: [RoomMutation; 33] = [
     M::VotesIgnoreText,
     M::AuthorizationNotChecked,
     M::PolicyIgnoresAppliedSize,
+    M::PolicyIgnoresMarks,
     M::ReviewersMayEdit,
     M::ExpiryNotChecked,
     M::FocusDoesNotPauseExpiry,
@@ -122,6 +141,14 @@ pub const ALL: [RoomMutation; 33] = [
     M::RuleSizeLimitIgnored,
     M::RuleDecisionNotRecorded,
     M::RestartLosesRules,
+    M::ThreadsStayOnAccept,
+    M::DeletionDoesNotOrphan,
+    M::OrphansStayOrphaned,
+    M::ResolvedThreadsReopen,
+    M::CommentsNotStored,
+    M::AllowRulesApplySuggestions,
+    M::HunkHashNotCompared,
+    M::WritingCanBeDecided,
 ];
 
 impl RoomMutation {
@@ -265,9 +292,21 @@ impl RoomMutation {
                 request.proposal.requester.user = "nobody".into();
             }
             M::PolicyIgnoresAppliedSize => *room.policies_mut() = None,
+            M::PolicyIgnoresMarks => {
+                room.policies_mut().iter_mut().for_each(|all| all.retain(|it| it.marks.is_none()));
+            }
             M::ReviewersMayEdit if by.role == Role::Reviewer => by.role = Role::Editor,
             M::ExpiryNotChecked => request.clock.expires_ms = None,
+            M::PreviewHashNotCompared if request.suggestion.is_some() => {
+                decision.preview_hash = Some(request.preview_hash());
+            }
             M::PreviewHashNotCompared => decision.preview_hash = None,
+            M::HunkHashNotCompared => {
+                for verdict in decision.hunks.iter_mut().flatten().filter(|it| it.hash.is_some()) {
+                    verdict.hash = request.hunk(&verdict.id).map(Hunk::words_hash);
+                }
+            }
+            M::WritingCanBeDecided => drop(request.end_writing(u64::MAX)),
             M::RepeatedVotesCount => {
                 let votes = request.hunks.iter_mut().flat_map(|hunk| &mut hunk.votes);
                 votes.for_each(|vote| vote.by.user = "somebody else".into());
@@ -377,7 +416,11 @@ impl RoomMutation {
     pub fn stores_op(self, op: &StoreOp) -> bool {
         let by_rule =
             |op: &StoreOp| matches!(op, StoreOp::AppendDecision(it) if !it.body["rule"].is_null());
-        self != M::RuleDecisionNotRecorded || !by_rule(op)
+        match self {
+            M::RuleDecisionNotRecorded => !by_rule(op),
+            M::CommentsNotStored => !matches!(op, StoreOp::PutThread(_)),
+            _ => true,
+        }
     }
 
     /// Returns whether an operation is stored when the power is cut during the commit.

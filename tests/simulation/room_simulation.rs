@@ -23,8 +23,10 @@ use crate::simulated_server::{CommandReply, SimulatedServer};
 mod agents;
 mod batches;
 mod checks;
+mod commenters;
 mod owners;
 mod reviewers;
+mod suggesters;
 
 const INITIAL_TEXT: &str = "It was a bright cold day. She recieve 😀 letters.\n\n- one itme\n- two item\n\nThan it ended.\n";
 const POLICIES: [DecisionPolicy; 6] = [
@@ -78,6 +80,9 @@ pub struct RoomSimulation {
     hunk_oracles: BTreeMap<HunkId, HunkOracle>,
     decisions: DecisionOracle,
     rules: RuleOracle,
+    commenters: commenters::Commenters,
+    /// Hashes of the hunks of suggestions, from the first words to the present ones.
+    shown_hashes: BTreeMap<HunkId, Vec<String>>,
     /// Number of rules that were requested.
     rules_requested: usize,
     /// Requests that were decided in this batch.
@@ -117,6 +122,8 @@ impl RoomSimulation {
             hunk_oracles: BTreeMap::new(),
             decisions: DecisionOracle::default(),
             rules: RuleOracle::default(),
+            commenters: commenters::Commenters::new(seed),
+            shown_hashes: BTreeMap::new(),
             rules_requested: 0,
             decided_requests: BTreeSet::new(),
             focus_times: BTreeMap::new(),
@@ -147,6 +154,7 @@ impl RoomSimulation {
 
     fn step(&mut self) -> CheckResult {
         self.operations += 1;
+        self.comment();
         let at = self.random.usize(..self.editors.len());
         let is_connected = self.editors[at].connection.is_some();
         match self.random.u16(..1000) {
@@ -169,6 +177,7 @@ impl RoomSimulation {
             925..931 => self.cut_power()?,
             931..937 => self.fail_commit()?,
             937..945 => self.change_rules()?,
+            945..975 => self.suggest()?,
             _ => self.commit_and_expire()?,
         }
         if self.has_uncommitted && self.random.u8(..3) == 0 {
@@ -240,7 +249,7 @@ impl RoomSimulation {
         let joins = JoiningMember {
             id: member.clone(),
             principal: editor.principal.clone(),
-            capabilities: ClientCapabilities::default(),
+            capabilities: ClientCapabilities { comments: true, ..ClientCapabilities::default() },
         };
         let reply = self.server.reply(move |result| CommandReply::Opened(at, member, result));
         self.server.apply_since(RoomCommand::Open(joins, Some(since), reply), since);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use copydesk_approvals::{
-    ApprovalRequest, DecisionPolicy, EVERY_TOOL, Hunk, HunkStatus, RuleEffect,
+    ApprovalRequest, DecisionPolicy, EVERY_TOOL, Hunk, HunkStatus, RuleEffect, SUGGESTION_TOOL,
 };
 use copydesk_ids::RuleId;
 use copydesk_rooms::command::{ApprovalMode, NewApprovalRequest};
@@ -28,7 +28,7 @@ pub struct ExpectedRule {
     pub author: Option<&'static str>,
 }
 
-/// What rules look at.
+/// Facts that rules look at.
 #[derive(Clone, Copy)]
 struct Change<'a> {
     tool: &'a str,
@@ -46,7 +46,8 @@ impl<'a> Change<'a> {
 impl ExpectedRule {
     fn applies_to(&self, change: Change) -> bool {
         let Change { tool, units, requester } = change;
-        let of_tool = self.tool == tool || self.tool == EVERY_TOOL;
+        let is_every = self.tool == EVERY_TOOL && tool != SUGGESTION_TOOL;
+        let of_tool = self.tool == tool || is_every;
         let of_size = |limit: usize| (units <= limit) == (self.effect == RuleEffect::Allow);
         let of_author = self.author.is_none_or(|author| author == requester);
         of_tool && of_author && self.limit.is_none_or(of_size)
@@ -133,13 +134,6 @@ impl RuleOracle {
             let by_rule = |hunk: &Hunk| hunk.decided.as_ref().is_some_and(|it| it.rule.is_some());
             return ensure(OnlyRulesSkipApproval, !request.hunks.iter().any(by_rule), detail);
         }
-        let requester_is_owner = request.proposal.requester.user.as_str() == OWNER;
-        let policy = &request.proposal.policy;
-        let owner_may_not_vote =
-            policy.policies().contains(&DecisionPolicy::NotRequester) && requester_is_owner;
-        if strictest.is_none() || owner_may_not_vote {
-            return ensure(OnlyRulesSkipApproval, is_undecided, detail);
-        }
         let decided = |hunk: &Hunk| {
             let allows = |id: &RuleId| {
                 self.current
@@ -155,11 +149,17 @@ impl RuleOracle {
             hunk.status == HunkStatus::Pending
                 && hunk.votes.iter().map(|vote| vote.by.user.as_str()).eq([OWNER])
         };
-        let is_correct = if policy.need() > 1 {
-            request.hunks.iter().all(voted)
-        } else {
-            request.hunks.iter().all(decided)
-        };
+        let requester_is_owner = request.proposal.requester.user.as_str() == OWNER;
+        // The decision oracle checks what the marks of a hunk require.
+        let is_correct = request.hunks.iter().all(|hunk| {
+            let requirement = request.proposal.policy.with(hunk.required);
+            let owner_may_not_vote = requester_is_owner
+                && requirement.policies().contains(&DecisionPolicy::NotRequester);
+            if strictest.is_none() || owner_may_not_vote {
+                return untouched(hunk);
+            }
+            if requirement.need() > 1 { voted(hunk) } else { decided(hunk) }
+        });
         ensure(OnlyRulesSkipApproval, is_correct, detail)
     }
 }

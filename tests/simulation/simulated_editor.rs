@@ -12,6 +12,7 @@ use copydesk_rooms::event::RoomEvent;
 use fastrand::Rng;
 
 use crate::displayed_requests::DisplayedRequests;
+use crate::displayed_threads::DisplayedThreads;
 use crate::generators;
 use crate::invariants::Invariant::{NoEditLostOrDuplicated, ReplicasConverge, UpdatesHaveNoGap};
 use crate::invariants::{CheckResult, ensure};
@@ -57,6 +58,7 @@ pub struct SimulatedEditor {
     pub push_in_flight: bool,
     pub connection: Option<EditorConnection>,
     pub displayed: DisplayedRequests,
+    pub threads: DisplayedThreads,
     connections: usize,
 }
 
@@ -75,6 +77,7 @@ impl SimulatedEditor {
             push_in_flight: false,
             connection: None,
             displayed: DisplayedRequests::default(),
+            threads: DisplayedThreads::default(),
             connections: 0,
         }
     }
@@ -161,6 +164,9 @@ impl SimulatedEditor {
                         self.apply_next_update(reference)?;
                     }
                 }
+                if let RoomEvent::ThreadChanged(version, thread) = &*event {
+                    self.threads.change(*version, thread, self.version)?;
+                }
                 self.displayed.apply_event(&event)?;
             }
         }
@@ -189,6 +195,7 @@ impl SimulatedEditor {
             self.apply_next_update(reference)?;
         }
         self.displayed.replace(&reply.requests);
+        self.threads.replace(reply.threads.as_deref().unwrap_or_default());
         Ok(())
     }
 
@@ -197,6 +204,7 @@ impl SimulatedEditor {
         let entry = &reference.entries[self.version];
         self.version += 1;
         self.displayed.apply_update(entry);
+        self.threads.apply_update(entry);
         if entry.update.client == self.client {
             let own = self.unconfirmed.pop_front();
             return ensure(NoEditLostOrDuplicated, own.is_some(), || {

@@ -13,7 +13,7 @@ use copydesk_ids::{MemberId, RequestId, Version};
 use copydesk_rooms::RoomError;
 use copydesk_rooms::command::{
     NewApprovalRequest, OpenedDocument, ProposalOutcome, PushRequest, ReplySender, RequestCommand,
-    RoomCommand, UndoChange,
+    RoomCommand, SuggestionUpdate, UndoChange,
 };
 use copydesk_rooms::settings::{PermissionMode, ServerSettings};
 use copydesk_rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
@@ -110,6 +110,29 @@ impl SimulatedServer {
         });
     }
 
+    /// Takes over a person's suggestion. A mutated server lets an owner's rule apply it.
+    pub fn suggest(&mut self, update: SuggestionUpdate) {
+        let by = update.by.clone();
+        let (reply, _) = ReplySender::channel();
+        let version = update.version;
+        self.with_mutated_rules(|server| {
+            server.apply_since(RoomCommand::Suggest(Box::new(update), reply), version);
+        });
+        if self.mutation != Some(RoomMutation::AllowRulesApplySuggestions) {
+            return;
+        }
+        let live = self.room.open_mut().values_mut().find(|it| it.is_suggestion_of(&by));
+        let Some(request) = live.map(Arc::make_mut) else { return };
+        request.end_writing(u64::MAX);
+        let hash = Some(request.preview_hash());
+        let id = request.id().clone();
+        let decision = Decision { preview_hash: hash, ..Decision::by_rule("rul_allow".into()) };
+        let command =
+            RequestCommand::Decide(Box::new(decision), generators::principal_named("ana"));
+        let (reply, _) = ReplySender::channel();
+        self.apply(RoomCommand::About(id, command, reply));
+    }
+
     /// Applies something under the rules as the mutation has them.
     fn with_mutated_rules(&mut self, act: impl FnOnce(&mut Self)) {
         let Some(mutation) = self.mutation else { return act(self) };
@@ -124,12 +147,14 @@ impl SimulatedServer {
             return self.apply(RoomCommand::Push(push, reply));
         };
         let (version, before) = (self.room.version(), self.room.open().clone());
+        let threads = self.room.threads();
         let mut text = self.room.text().clone();
         let push = match self.room.since(push.base) {
             Some(missed) => mutation.mutate_push(push, &missed, text.len()),
             None => push,
         };
         self.apply(RoomCommand::Push(push, reply));
+        mutation.mutate_threads(&mut self.room, &threads, false);
         let updates = self.room.since(version).unwrap();
         let step = |update: &Update| {
             let change = ChangeSet::parse(&update.changes, &ChangeLimits::NONE).unwrap();
@@ -146,7 +171,7 @@ impl SimulatedServer {
 
     pub fn decide(&mut self, id: &RequestId, mut decision: Decision, mut by: Principal) {
         let Some(before) = self.room.request(id).cloned() else { return };
-        let policies = self.room.policies_mut().clone();
+        let (policies, threads) = (self.room.policies_mut().clone(), self.room.threads());
         if let Some(mutation) = self.mutation {
             mutation.mutate_decision(&mut self.room, id, &mut decision, &mut by);
         }
@@ -158,6 +183,7 @@ impl SimulatedServer {
         });
         *self.room.policies_mut() = policies;
         if let Some(mutation) = self.mutation {
+            mutation.mutate_threads(&mut self.room, &threads, true);
             if self.room.request(id) == mutated.as_ref() {
                 // It was refused: the request is as before.
                 if let Some(open) = self.room.open_mut().get_mut(id) {
@@ -302,6 +328,8 @@ impl SimulatedServer {
             };
             let mut request = request.clone();
             request.clock = clock;
+            // That someone is writing is not stored.
+            request.end_writing(u64::MAX);
             request
         };
         let (open, durable_requests) = (self.room.open(), &self.durable_requests);

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-/// What `cargo test --no-fail-fast` prints when these tests failed, each after its target.
+/// Returns what `cargo test --no-fail-fast` prints when these tests failed, each after its target.
 fn log_of(failures: &[(&str, &str)]) -> String {
     let failed = |(target, name): &(&str, &str)| {
         [

@@ -38,7 +38,7 @@ export async function serve(script, ...flags) {
   };
 }
 
-/** Somebody connected: what they hear is kept in order until a test asks for it. */
+/** Someone connected: what they hear is kept in order until a test asks for it. */
 class Person {
   #heard = [];
   #waiting = [];
@@ -54,7 +54,7 @@ class Person {
     return person;
   }
 
-  /** The next event of this name that nobody has taken yet. */
+  /** The next event of this name that no one has taken yet. */
   async hears(event) {
     const until = Date.now() + 20_000;
     for (;;) {

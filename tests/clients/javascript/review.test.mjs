@@ -10,7 +10,7 @@ let server;
 before(async () => { server = await serve(join(SCRIPTS, 'two-corrections.json')); });
 after(() => server.stop());
 
-test('nothing changes before somebody says so, and then exactly that', async () => {
+test('nothing changes before a person decides, and then exactly that', async () => {
   const ana = await server.person('Ana');
   const document = await ana.opens(TEXT);
   await ana.prompts(document, 'Correct this');
@@ -49,7 +49,7 @@ test('a rejection reaches the model in the person’s words', async () => {
   assert.equal(await ana.reads(document), TEXT);
 });
 
-test('of two people who decide, the first wins and the other is told', async () => {
+test('of two people who decide, the first wins and the other is notified', async () => {
   const [ana, bo] = [await server.person('Ana'), await server.person('Bo')];
   const document = await ana.opens(TEXT);
   await bo.asks('document:open', { documentId: document });
@@ -60,7 +60,7 @@ test('of two people who decide, the first wins and the other is told', async () 
   assert.equal(late.error.code, 'already_resolved');
 });
 
-test('what nobody decides in time is not applied', async () => {
+test('what no one decides in time is not applied', async () => {
   const hasty = await serve(join(SCRIPTS, 'two-corrections.json'), '--approval-timeout', '1');
   try {
     const ana = await hasty.person('Ana');

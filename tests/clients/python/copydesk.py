@@ -9,7 +9,7 @@ import threading
 import socketio
 
 TOKEN = "a-token-only-these-tests-know"
-PATIENCE = 20
+TIMEOUT = 20
 
 
 class Server:
@@ -33,7 +33,7 @@ class Server:
         for person in self.people:
             person.socket.disconnect()
         self.process.terminate()
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT)
         self.process.stdout.close()
         self.data.cleanup()
 
@@ -45,14 +45,14 @@ class Server:
 
 
 class Person:
-    """Somebody connected: what they hear is kept in order until a test asks for it."""
+    """Someone connected: what they hear is kept in order until a test asks for it."""
 
     def __init__(self, url, name):
         self.heard = collections.deque()
         self.news = threading.Condition()
         self.socket = socketio.Client(reconnection=False)
         self.socket.on("*", self._hear)
-        self.socket.connect(url, auth={"token": TOKEN, "name": name}, wait_timeout=PATIENCE)
+        self.socket.connect(url, auth={"token": TOKEN, "name": name}, wait_timeout=TIMEOUT)
         self.session = self.hears("sessionRegistered")["sessionId"]
 
     def _hear(self, event, payload=None):
@@ -61,20 +61,20 @@ class Person:
             self.news.notify_all()
 
     def hears(self, event):
-        """The next event of this name that nobody has taken yet."""
+        """The next event of this name that no one has taken yet."""
 
         def waiting():
             return next((it for it in self.heard if it[0] == event), None)
 
         with self.news:
-            found = self.news.wait_for(waiting, PATIENCE)
+            found = self.news.wait_for(waiting, TIMEOUT)
             assert found, f"{event} was never heard; waiting: {[name for name, _ in self.heard]}"
             self.heard.remove(found)
             return found[1]
 
     def asks(self, event, payload):
         """Sends an event; what the server acknowledges."""
-        return self.socket.call(event, payload, timeout=PATIENCE)
+        return self.socket.call(event, payload, timeout=TIMEOUT)
 
     def opens(self, text):
         """A new document, opened; its id."""

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tungstenite::{Message, WebSocket};
 
 const TOKEN: &str = "a-token-only-these-tests-know";
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A server of its own; it ends when it goes out of scope.
 pub struct Server {
@@ -58,7 +58,7 @@ impl Drop for Server {
     }
 }
 
-/// What `COPYDESK` names, what this package builds, or what is on the `PATH`.
+/// Returns the program that `COPYDESK` names, that this package builds, or that is on the `PATH`.
 fn binary() -> String {
     let built = option_env!("CARGO_BIN_EXE_copydesk").unwrap_or("copydesk");
     std::env::var("COPYDESK").unwrap_or_else(|_| built.to_owned())
@@ -75,7 +75,7 @@ pub struct Person {
 impl Person {
     fn connect(address: &str, name: &str) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("an option of TCP");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("an option of TCP");
         let url = format!("ws://{address}/socket.io/?EIO=4&transport=websocket");
         let (socket, _) = tungstenite::client(url, stream).expect("a web socket");
         let (session, heard) = (String::new(), VecDeque::new());
@@ -88,7 +88,7 @@ impl Person {
 
     /// The next event of this name that no one has taken yet.
     pub fn hears(&mut self, event: &str) -> Value {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             if let Some(at) = self.heard.iter().position(|(name, _)| name == event) {
                 return self.heard.remove(at).expect("it was found").1;
@@ -127,7 +127,7 @@ impl Person {
         self.asks("askClaudeCode", &asked)
     }
 
-    /// What a document reads now.
+    /// Returns the present text of a document.
     pub fn reads(&mut self, document: &str) -> String {
         let opened = self.asks("document:open", &json!({"documentId": document}));
         opened["document"]["text"].as_str().expect("a text").to_owned()
@@ -154,7 +154,7 @@ impl Person {
             let number = answer[..begin].parse().expect("the number of a question");
             return Some((number, json(&answer[begin..])[0].take()));
         } else {
-            assert!(!packet.starts_with("44"), "nobody is let in: {packet}");
+            assert!(!packet.starts_with("44"), "no one is let in: {packet}");
             assert!(packet != "1" && packet != "41", "the server has closed the connection");
         }
         None

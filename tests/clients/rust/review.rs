@@ -20,7 +20,7 @@ fn asked(server: &Server) -> (Person, String, Value) {
 }
 
 #[test]
-fn nothing_changes_before_somebody_says_so_and_then_exactly_that() {
+fn nothing_changes_before_someone_says_so_and_then_exactly_that() {
     let server = Server::start(SCRIPT, &[]);
     let (mut ana, document, request) = asked(&server);
     assert_eq!(ana.reads(&document), TEXT);
@@ -62,7 +62,7 @@ fn a_rejection_reaches_the_model_in_the_persons_words() {
 }
 
 #[test]
-fn of_two_people_who_decide_the_first_wins_and_the_other_is_told() {
+fn of_two_people_who_decide_the_first_wins_and_the_other_is_notified() {
     let server = Server::start(SCRIPT, &[]);
     let (mut ana, document, request) = asked(&server);
     let mut bo = server.person("Bo");
@@ -75,7 +75,7 @@ fn of_two_people_who_decide_the_first_wins_and_the_other_is_told() {
 }
 
 #[test]
-fn what_nobody_decides_in_time_is_not_applied() {
+fn what_no_one_decides_in_time_is_not_applied() {
     let server = Server::start(SCRIPT, &["--approval-timeout", "1"]);
     let (mut ana, document, _) = asked(&server);
     assert_eq!(ana.hears("tool_approval_resolved")["status"], "expired");

@@ -23,7 +23,7 @@ fn slowest_keystroke(person: &Person, count: usize) -> Duration {
 }
 
 #[test]
-fn two_editors_who_send_what_costs_much_hold_up_nobody_else() {
+fn two_editors_who_send_what_costs_much_hold_up_no_one_else() {
     let copydesk = TestServer::quiet();
     let len = 40_000;
     let hostile: Vec<_> = ["Mallory", "Trudy"].map(|name| copydesk.editor(name)).into();
@@ -68,7 +68,7 @@ fn two_editors_who_send_what_costs_much_hold_up_nobody_else() {
 }
 
 #[test]
-fn long_updates_leave_the_memory_and_whoever_missed_them_gets_them_all() {
+fn long_updates_leave_the_memory_and_a_person_who_missed_them_gets_them_all() {
     let copydesk = TestServer::quiet();
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     let document = ana.creates("x");

@@ -41,7 +41,7 @@ fn a_plan_is_rejected_edited_and_carried_out_change_by_change() {
     let first = rex.sees_request_of(&run);
     assert!(plan_of(&first).starts_with("# Tidy up"));
     assert_eq!(first["document_id"], owner.document());
-    let denied = owner.told(&run).remove(0);
+    let denied = owner.tool_results(&run).remove(0);
     assert!(denied["content"].as_str().unwrap().starts_with("Plan mode:"), "{denied}");
     rex.decides(&first, json!({"approved": false, "feedback": "Less."})).ok();
     let second = rex.sees_request_of(&run);
@@ -54,9 +54,10 @@ fn a_plan_is_rejected_edited_and_carried_out_change_by_change() {
     owner.decides(&second, edited).ok();
     rex.decides(&second, json!({"approved": true})).refused_with("already_resolved");
     let change = change(&owner);
-    let told = owner.told(&run).pop().unwrap()["content"].as_str().unwrap().to_owned();
-    assert!(told.starts_with("Note: the user edited this call"), "{told}");
-    assert!(told.ends_with("Correct it."), "{told}");
+    let tool_result =
+        owner.tool_results(&run).pop().unwrap()["content"].as_str().unwrap().to_owned();
+    assert!(tool_result.starts_with("Note: the user edited this call"), "{tool_result}");
+    assert!(tool_result.ends_with("Correct it."), "{tool_result}");
     owner.accepts_all(&change);
     owner.answer(&run);
     rex.comes_to_read("1. The keeper wrote every night.\n");
@@ -84,7 +85,7 @@ fn a_plan_survives_a_power_cut_before_and_after_it_is_approved() {
 }
 
 #[test]
-fn whoever_may_only_read_decides_no_plan() {
+fn a_person_who_may_only_read_decides_no_plan() {
     let copydesk = TestServer::playing("plan-first");
     let (owner, vic) = (copydesk.owner(), copydesk.person("Vic", Role::Viewer));
     vic.opens(&owner.creates(TEXT));
@@ -119,8 +120,8 @@ fn a_new_document_is_made_once_it_is_approved_and_everybody_hears_of_it() {
     let made = vic.sees_where("document:created", |it| it["document"]["title"] == "Notes");
     let id = made["document"]["id"].as_str().unwrap();
     owner.answer(&run);
-    let told = owner.told(&run)[0]["content"].as_str().unwrap().to_owned();
-    assert_eq!(told, format!("Created “Notes”; its id is {id}."));
+    let tool_result = owner.tool_results(&run)[0]["content"].as_str().unwrap().to_owned();
+    assert_eq!(tool_result, format!("Created “Notes”; its id is {id}."));
     owner.opens(id);
     assert_eq!(owner.text(), "One.\nTwo.");
     let spans = owner.emit("document:provenance", &json!({"documentId": id})).ok()["spans"].clone();
@@ -198,7 +199,7 @@ fn a_conversation_is_its_owners_and_is_left_alone_while_a_run_is_at_work() {
 }
 
 #[test]
-fn what_ended_while_somebody_was_away_is_told_when_they_come_back_and_once() {
+fn what_ended_while_someone_was_away_is_told_when_they_come_back_and_once() {
     let mut copydesk = TestServer::scripted(
         Script::default().answering("Long", "update_full_document", &full("x")).closing("Done."),
     );
@@ -213,7 +214,7 @@ fn what_ended_while_somebody_was_away_is_told_when_they_come_back_and_once() {
     ed.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
     let owner = owner.comes_back(&copydesk);
     let answer = owner.sees("claudeResponse");
-    assert_eq!(answer["requestId"], json!(run), "what was heard is not told again");
+    assert_eq!(answer["requestId"], json!(run), "what was received is not sent again");
     assert_eq!(answer["conversationMessage"], "Done.");
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
     owner.loses_connection();
@@ -241,8 +242,8 @@ fn the_servers_permission_mode_is_told_to_everybody_and_holds_for_runs_that_name
     ed.emit("settings:set", &json!({"permission_mode": "toolApproval"}))
         .refused_with("not_allowed");
     owner.emit("settings:set", &json!({"permission_mode": "bypassPermissions"})).ok();
-    let told = ed.sees("settings:changed");
-    assert_eq!(told["settings"]["permission_mode"], "bypassPermissions");
+    let event = ed.sees("settings:changed");
+    assert_eq!(event["settings"]["permission_mode"], "bypassPermissions");
     // Only owners may skip approvals, so an editor's runs are reviewed.
     assert_eq!(copydesk.editor("Eve").registered()["permission_mode"], "sdk");
     let olga = copydesk.owner();
@@ -270,8 +271,8 @@ fn a_mode_the_server_no_longer_offers_is_not_in_force_and_the_settings_say_so() 
     let olga = copydesk.owner();
     let settings = olga.emit("settings:get", &json!({})).ok()["settings"].clone();
     assert_eq!(settings["permission_mode"], "sdk");
-    let told = olga.registered();
-    assert_eq!((&told["permission_mode"], &told["settings"]), (&json!("sdk"), &settings));
+    let event = olga.registered();
+    assert_eq!((&event["permission_mode"], &event["settings"]), (&json!("sdk"), &settings));
     olga.creates(TEXT);
     let run = olga.asks("Shorter");
     olga.rejects(&olga.sees_request_of(&run), "Review it first");

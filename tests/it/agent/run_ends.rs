@@ -38,7 +38,7 @@ fn end_is_refused(copydesk: &TestServer) {
     });
 }
 
-/// How often a person was sent the `result` of a run, and its `claudeResponse`.
+/// Returns how often a person was sent the `result` of a run, and its `claudeResponse`.
 fn endings(person: &Person, run: &str) -> (usize, usize) {
     let of_run = |event: &str, fits: fn(&Value) -> bool| {
         let all = person.saw(event).into_iter();
@@ -59,7 +59,7 @@ fn an_end_that_cannot_be_stored_is_told_once_it_is() {
     let run = ana.asks("Talk to me");
     let next = ana.asks("And then?");
     end_is_refused(&copydesk);
-    assert_eq!(endings(&ana, &run), (0, 0), "nobody is told what a restart would undo");
+    assert_eq!(endings(&ana, &run), (0, 0), "no one is sent what a restart would undo");
     execute(&copydesk, STORE_ENDS);
     assert_eq!(ana.answer(&run)["conversationMessage"], "I see.");
     assert_eq!(ana.answer(&next)["conversationMessage"], "I see.");
@@ -89,7 +89,7 @@ fn a_run_whose_end_could_not_be_stored_before_a_stop_ends_once_after_it() {
 }
 
 #[test]
-fn whoever_cancels_does_not_wait_for_an_end_that_cannot_be_stored() {
+fn a_person_who_cancels_does_not_wait_for_an_end_that_cannot_be_stored() {
     let (copydesk, ana) = test_server();
     execute(&copydesk, REFUSE_ENDS);
     let run = ana.asks("Talk to me");

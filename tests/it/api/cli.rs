@@ -107,14 +107,14 @@ fn documents_are_listed_for_people_and_for_programs() {
     let list = said(&runs(&copydesk, &token, &["docs"]), 0);
     let line = list.lines().next().unwrap();
     assert!(line.starts_with(&document) && line.ends_with("story"), "{list}");
-    assert!(!list.contains('\u{1b}'), "nobody writes to the terminal by a title: {list:?}");
+    assert!(!list.contains('\u{1b}'), "no one writes to the terminal by a title: {list:?}");
     let list: Value =
         serde_json::from_str(&said(&runs(&copydesk, &token, &["docs", "--json"]), 0)).unwrap();
     assert_eq!(list["documents"].as_array().unwrap().len(), 2);
 }
 
 #[test]
-fn somebody_asks_and_another_approves() {
+fn someone_asks_and_another_approves() {
     let (copydesk, token, document) = test_server(&[]);
     let (mut ask, line) = asks(&copydesk, &token, &document, &[]);
     assert!(line.contains("pending") && line.contains("2 changes"), "{line}");
@@ -203,10 +203,10 @@ fn files_become_documents_and_nothing_else_does() {
     let made = said(&runs(&copydesk, &token, &["import", &one, &two]), 0);
     let hand = RestClient::new(&copydesk, &token);
     let read = |id: &str| hand.gets(&format!("documents/{id}")).ok();
-    let told: Vec<_> =
+    let stored: Vec<_> =
         made.lines().map(read).map(|it| (it["title"].clone(), it["text"].clone())).collect();
     let expected = [("The keeper", "Teh keeper.\n"), ("b", "Two.")];
-    assert_eq!(told, expected.map(|(title, text)| (json!(title), json!(text))));
+    assert_eq!(stored, expected.map(|(title, text)| (json!(title), json!(text))));
     let named = ["import", one.as_str(), "--title", "A story", "--json"];
     let made: Value = serde_json::from_str(&said(&runs(&copydesk, &token, &named), 0)).unwrap();
     let made = &made["documents"][0];
@@ -216,8 +216,8 @@ fn files_become_documents_and_nothing_else_does() {
     let output = runs(&copydesk, &token, &["import", &latin]);
     let id = said(&output, 0);
     assert_eq!(read(id.trim())["text"], "caf\u{e9}");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("d.txt: Decided: 1 text read as Windows-1252."), "{told}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("d.txt: Decided: 1 text read as Windows-1252."), "{message}");
     let before = before + 1;
     let (picture, word) = (file("c.png", b"PNG"), file("c.docx", b"no ZIP file"));
     let folder = folder.path().to_str().unwrap();
@@ -391,9 +391,10 @@ fn nonsense_is_refused_with_two_and_whatever_fails_with_one() {
     said(&runs(&copydesk, "no token at all", &["docs"]), 1);
     let viewer = copydesk.token("Vic", Role::Viewer, &[]);
     said(&runs(&copydesk, &viewer, &["ask", &document, "Fix it"]), 1);
-    let nobody = copydesk_command().args(["docs", "--url", "http://127.0.0.1:1"]).output().unwrap();
-    said(&nobody, 1);
-    assert!(String::from_utf8_lossy(&nobody.stderr).contains("is it running?"));
+    let unreachable =
+        copydesk_command().args(["docs", "--url", "http://127.0.0.1:1"]).output().unwrap();
+    said(&unreachable, 1);
+    assert!(String::from_utf8_lossy(&unreachable.stderr).contains("is it running?"));
 }
 
 #[test]
@@ -432,8 +433,8 @@ fn a_damaged_backup_is_refused(backup: &Path, program: &dyn Fn(&[&str]) -> Outpu
         let restore = ["restore", "--from", "damaged.sqlite", "--data", &into];
         let refused = program(&restore);
         said(&refused, 1);
-        let told = String::from_utf8_lossy(&refused.stderr);
-        assert!(told.contains(words), "{damage}: {told}");
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert!(message.contains(words), "{damage}: {message}");
         assert!(!backup.with_file_name(&into).exists(), "{damage}");
         let anyway = program(&[&restore[..], &["--despite-damage"]].concat());
         said(&anyway, i32::from(!is_restored));
@@ -444,8 +445,8 @@ fn a_damaged_backup_is_refused(backup: &Path, program: &dyn Fn(&[&str]) -> Outpu
     crate::operations::check::tamper_file(&former, forget);
     let restored = program(&["restore", "--from", "former.sqlite", "--data", "former"]);
     said(&restored, 0);
-    let told = String::from_utf8_lossy(&restored.stderr);
-    assert!(told.contains("no sum over its content"), "{told}");
+    let message = String::from_utf8_lossy(&restored.stderr);
+    assert!(message.contains("no sum over its content"), "{message}");
 }
 
 #[test]
@@ -467,8 +468,8 @@ fn a_backup_of_a_running_server_becomes_another_server() {
     let running = program(&["restore", "--from", file, "--data", &data, "--replace"]);
     said(&running, 1);
     assert!(String::from_utf8_lossy(&running.stderr).contains("in use"), "{running:?}");
-    let told = said(&program(&["restore", "--from", file, "--data", "copy"]), 0);
-    assert!(told.contains("restored into copy") && told.contains("new token"), "{told}");
+    let message = said(&program(&["restore", "--from", file, "--data", "copy"]), 0);
+    assert!(message.contains("restored into copy") && message.contains("new token"), "{message}");
     let checked = said(&program(&["check", "--data", "copy"]), 0);
     assert!(checked.contains("nothing wrong"), "{checked}");
     a_damaged_backup_is_refused(&home.path().join(file), &program);
@@ -500,9 +501,9 @@ fn a_backup_that_is_interrupted_or_finds_no_room_leaves_no_half_file_under_its_n
         let entries = std::fs::read_dir(home.path()).unwrap().flatten();
         entries.map(|it| it.file_name().into_string().unwrap()).collect::<Vec<_>>()
     };
-    let told = limited("trap '' XFSZ;");
-    said(&told, 1);
-    let complaint = String::from_utf8_lossy(&told.stderr);
+    let message = limited("trap '' XFSZ;");
+    said(&message, 1);
+    let complaint = String::from_utf8_lossy(&message.stderr);
     assert!(complaint.contains("cannot back up into backup.sqlite"), "{complaint}");
     assert!(names().is_empty(), "{:?}", names());
     let ended = limited("");

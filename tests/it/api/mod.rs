@@ -1,5 +1,5 @@
-//! What programs use: the wire of socket.io, REST, MCP, the Messages API, webhooks and the command
-//! line.
+//! Interfaces for programs: the wire of socket.io, REST, MCP, the Messages API, webhooks and the
+//! command line.
 
 mod bad_input;
 mod cli;

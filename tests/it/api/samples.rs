@@ -48,8 +48,12 @@ fn reads<T: serde::de::DeserializeOwned>(sample: &Value) -> Result<(), serde_jso
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one line for each event")]
 fn the_servers_types_read_every_clients_sample() {
-    use copydesk_protocol::{administration::*, client::*, files::*, rules::*, sharing::*};
+    use copydesk_protocol::{
+        administration::*, client::*, comments::*, deferring::*, files::*, rules::*, sharing::*,
+        suggestions::*,
+    };
     for shape in wire::shapes().iter().filter(|it| it.name.starts_with("client/")) {
         let read = match shape.event() {
             "settings:get" | "token:list" | "trash:list" | "server:work" | "server:storage" => {
@@ -62,9 +66,17 @@ fn the_servers_types_read_every_clients_sample() {
             "document:resync" => reads::<Resync>,
             "document:settings" => reads::<ChangeSettings>,
             "document:close" | "document:delete" | "document:duplicate" | "trash:recover"
-            | "document:roles" => reads::<NameDocument>,
+            | "document:roles" | "approval:deferred" | "comment:people" => reads::<NameDocument>,
             "document:share" => reads::<ShareDocument>,
             "document:unshare" => reads::<UnshareDocument>,
+            "suggestion:update" => reads::<UpdateSuggestion>,
+            "comment:list" => reads::<ListComments>,
+            "comment:create" => reads::<CreateComment>,
+            "comment:reply" => reads::<ReplyToComment>,
+            "comment:edit" => reads::<EditComment>,
+            "comment:delete" => reads::<DeleteComment>,
+            "comment:resolve" => reads::<ResolveThread>,
+            "comment:read" => reads::<ReadThreads>,
             "trash:empty" => reads::<EmptyTrash>,
             "document:rename" => reads::<RenameDocument>,
             "document:history" => reads::<ReadHistory>,
@@ -82,6 +94,7 @@ fn the_servers_types_read_every_clients_sample() {
             "approval:list" => reads::<ListRequests>,
             "approval:focus" => reads::<FocusRequest>,
             "approval:split" => reads::<SplitRequest>,
+            "approval:defer" => reads::<DeferHunk>,
             "approval:extend" | "approval:withdraw" => reads::<NameRequest>,
             "approval:undo" => reads::<UndoRequest>,
             "approval:reopen" => reads::<ReopenRequest>,
@@ -129,13 +142,15 @@ fn a_tour_meets_every_sample() {
     let plan = plan.flags(&flags).variable("COPYDESK_OIDC_CLIENT_SECRET", CLIENT.1);
     let copydesk = plan.start();
     let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
-    let cy = copydesk.editor_with("Cy", &["presence-changes"]);
+    let cy = copydesk.editor_with("Cy", &["presence-changes", "comments"]);
     cy.opens(&owner.creates(BEFORE));
     ben.opens(&owner.document());
     cy.sees("presence:changes");
     let named = json!({"documentId": owner.document()});
 
     tour_of_documents(&owner);
+    tour_of_comments(&owner, &cy);
+    tour_of_suggestions(&owner);
     ben.comes_to_version(1);
     // Whole lists of people come at most once a second.
     let writes = |peer: &Value| peer["clientIDs"].as_array().is_some_and(|it| !it.is_empty());
@@ -199,6 +214,33 @@ fn tour_of_documents(owner: &Person) {
     owner.emit("document:restore", &with(json!({"version": 1, "onlyAt": 1}))).ok();
     owner.emit("presence:update", &with(json!({"version": 1, "anchor": 0, "head": 2}))).ok();
     owner.emit("settings:set", &json!({"timeoutSeconds": 250})).ok();
+}
+
+fn tour_of_comments(owner: &Person, cy: &Person) {
+    let document = json!({"documentId": owner.document()});
+    let wish =
+        json!({"documentId": owner.document(), "version": 1, "from": 2, "to": 9, "text": "A?"});
+    let begun = owner.emit("comment:create", &wish).ok();
+    let (thread, first) = (&begun["thread"]["id"], &begun["thread"]["comments"][0]["id"]);
+    cy.sees_where("comment:changed", |it| it["thread"]["id"] == *thread);
+    let reply = json!({"threadId": thread, "text": "One.", "mentions": [cy.user()["id"]]});
+    owner.emit("comment:reply", &reply).ok();
+    cy.sees("comment:unread");
+    owner.emit("comment:edit", &json!({"commentId": first, "text": "Which one?"})).ok();
+    owner.emit("comment:resolve", &json!({"threadId": thread, "resolved": true})).ok();
+    owner.emit("comment:list", &document).ok();
+    owner.emit("comment:read", &document).ok();
+    owner.emit("comment:people", &document).ok();
+    owner.emit("comment:delete", &json!({"commentId": first})).ok();
+}
+
+fn tour_of_suggestions(owner: &Person) {
+    let len = owner.text().encode_utf16().count();
+    let mut update = json!({"documentId": owner.document(), "version": owner.version(),
+        "revision": 0, "changes": [len, [0, "More."]]});
+    owner.emit("suggestion:update", &update).ok();
+    (update["revision"], update["changes"]) = (json!(1), json!([len]));
+    owner.emit("suggestion:update", &update).ok();
 }
 
 fn tour_of_tokens(
@@ -280,8 +322,8 @@ fn tour_of_decisions(owner: &Person, ben: &Person) {
     owner.emit("approval:focus", &json!({"request_id": request.id(), "on": true})).ok();
     owner.emit("approval:extend", &id).ok();
     let rejection = request.decision(json!({"approved": false, "feedback": "Not here."}));
-    let told = owner.emit("approval:told", &rejection).ok();
-    assert_eq!(told["text"], "User rejected: Not here.");
+    let answer = owner.emit("approval:told", &rejection).ok();
+    assert_eq!(answer["text"], "User rejected: Not here.");
     ben.overwrites("ecie", "ecXie");
     owner.accepts(&request, &[1]);
     let rest = request.decision(json!({"approved": false}));
@@ -303,6 +345,9 @@ fn tour_of_decisions(owner: &Person, ben: &Person) {
     let has_parts = |hunk: &&Value| hunk["parts"].as_array().is_some_and(|parts| parts.len() > 1);
     let hunk = request.hunks().iter().find(has_parts).unwrap();
     let split = json!({"request_id": request.id(), "hunk_id": hunk["id"]});
+    let defer = json!({"request_id": request.id(), "hunk_id": hunk["id"], "on": true});
+    owner.emit("approval:defer", &defer).ok();
+    owner.emit("approval:deferred", &json!({"documentId": owner.document()})).ok();
     owner.emit("approval:split", &split).ok();
     owner.emit("approval:withdraw", &json!({"request_id": request.id()})).ok();
     owner.answer(&run);

@@ -100,8 +100,8 @@ fn what_was_not_delivered_is_delivered_after_a_crash() {
     copydesk.is_killed_and_restarted();
     receiver.answers(204);
     let owner = RestClient::new(&copydesk, OWNER);
-    let told = receiver.takes();
-    assert_eq!(told.body["data"]["request_id"], request["request_id"]);
+    let event = receiver.takes();
+    assert_eq!(event.body["data"]["request_id"], request["request_id"]);
     comes_to_say(&owner, &hook, |it| it["waiting"] == 0);
 }
 
@@ -157,7 +157,7 @@ fn a_webhook_is_paused_moved_and_deleted() {
 }
 
 #[test]
-fn a_receiver_that_never_answers_holds_up_nobody() {
+fn a_receiver_that_never_answers_holds_up_no_one() {
     let (_server, owner, ana) = test_server();
     // Accepts connections, and says nothing.
     let deaf = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -185,5 +185,5 @@ fn a_name_that_leads_home_by_the_time_it_is_told_something_is_told_nothing() {
     ana.asks("Fix it");
     let state = comes_to_say(&owner, &hook, |it| it["state"] == "failing");
     assert!(state["error"].as_str().unwrap().contains("is not a public address"), "{state}");
-    assert!(home.accept().is_err(), "somebody came home");
+    assert!(home.accept().is_err(), "someone came home");
 }

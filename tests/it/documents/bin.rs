@@ -1,5 +1,5 @@
-//! What was refused, ran out of time, was taken back or lost its words stays readable, and can be
-//! proposed again.
+//! Requests that were refused, expired, were taken back or lost their words stay readable, and can
+//! be proposed again.
 
 use serde_json::{Value, json};
 
@@ -118,7 +118,7 @@ fn a_page_of_long_texts_ends_early_and_the_rest_follows() {
 }
 
 #[test]
-fn whoever_may_read_a_document_may_look_into_its_bin_and_nobody_else() {
+fn a_person_who_may_read_a_document_may_look_into_its_bin_and_no_one_else() {
     let copydesk = TestServer::scripted(correcting());
     let ana = copydesk.editor("Ana");
     let other = ana.creates("Another.");
@@ -242,8 +242,8 @@ fn every_change_says_who_decided_it() {
     assert_eq!(who, [ana.user(), ben.user(), ben.user()]);
     assert_eq!(ack["hunks"][1]["text"], "welcomed");
     assert_eq!(ana.sees_resolved(&request)["hunks"], ack["hunks"]);
-    let told = ben.sees_where("tool_approval_update", |it| it["request_id"] == request.id());
-    assert_eq!(told["hunks"][0]["by"], ana.user());
+    let event = ben.sees_where("tool_approval_update", |it| it["request_id"] == request.id());
+    assert_eq!(event["hunks"][0]["by"], ana.user());
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn a_name_belongs_to_the_person_who_used_it_first() {
 }
 
 #[test]
-fn the_servers_own_names_are_nobodys() {
+fn the_servers_own_names_are_no_ones() {
     let copydesk = TestServer::quiet();
     let ana = copydesk.editor("Ana");
     ana.creates("abc");

@@ -39,7 +39,7 @@ const MAX_LOST_CONNECTIONS: u64 = 1;
 const ALL_AT_ONCE_SESSIONS: u64 = 20;
 
 /// Longest wait for a turn during a fault; one is taken five times in a second.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The way in which a client applies received updates.
 #[derive(Clone, Copy)]
@@ -149,13 +149,13 @@ impl EditorProcess {
         self.kept.extend(self.messages.try_iter().filter(|message| !is_turn(message)));
         let mut taken = 0;
         while taken < count && self.kept.iter().all(|message| message["done"].is_null()) {
-            let message = self.messages.recv_timeout(PATIENCE).expect("people take turns");
+            let message = self.messages.recv_timeout(TIMEOUT).expect("people take turns");
             if is_turn(&message) { taken += 1 } else { self.kept.push_back(message) }
         }
     }
 }
 
-/// Whether this says that a person wrote or decided during a fault.
+/// Returns `true` if a message says that a person wrote or decided during a fault.
 fn is_turn(message: &Value) -> bool {
     !message["turn"].is_null()
 }

@@ -98,7 +98,7 @@ fn an_export_is_for_those_who_may_read_the_document() {
 }
 
 #[test]
-fn somebody_elses_private_document_is_not_there() {
+fn someone_elses_private_document_is_not_there() {
     let copydesk = TestServer::scripted(Script::rewriting("Hers."));
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ana.asks_about("Rewrite it", &json!({"documentContent": "Mine."}));
@@ -220,8 +220,8 @@ fn the_command_line_says_what_is_wrong() {
     assert!(complaint(&["--document", "doc_nowhere", "--format", "pdf"]).contains("criticmarkup"));
 }
 
-/// What pandoc makes of a Word document; nothing where pandoc is not installed, which is a failure
-/// with `COPYDESK_REQUIRE_ALL=1`.
+/// Returns pandoc's reading of a Word document; `None` where pandoc is not installed, which is a
+/// failure with `COPYDESK_REQUIRE_ALL=1`.
 fn read_by_pandoc(file: &Path, arguments: &[&str]) -> Option<String> {
     match Command::new("pandoc")
         .args(["--from", "docx", "--wrap=none"])

@@ -38,7 +38,7 @@ fn two_people_edit_a_file_and_the_file_follows() {
 }
 
 #[test]
-fn what_somebody_else_writes_comes_in_as_an_update_by_the_disk() {
+fn what_someone_else_writes_comes_in_as_an_update_by_the_disk() {
     let copydesk = test_server(&[("notes.md", NOTES)]);
     let ana = copydesk.editor("Ana");
     let document = ana.opens_file("notes.md");
@@ -188,7 +188,7 @@ fn line_ends_marks_and_permissions_stay_as_they_were() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_made_again_only_when_somebody_writes() {
+fn a_file_that_is_gone_is_made_again_only_when_someone_writes() {
     let copydesk = test_server(&[("notes.md", NOTES)]);
     let ana = copydesk.editor("Ana");
     let document = ana.opens_file("notes.md");
@@ -297,11 +297,11 @@ fn files_are_for_people_who_may_create_documents() {
     let owner = copydesk.owner();
     let document = owner.creates("Elsewhere.");
     let guest = copydesk.guest(Role::Editor, &document);
-    for nobody in
+    for outsider in
         [&guest, &copydesk.person("Rex", Role::Reviewer), &copydesk.person("Vic", Role::Viewer)]
     {
-        nobody.emit("document:open", &json!({"path": "notes.md"})).refused_with("not_allowed");
-        nobody.emit("workspace:files", &json!({})).refused_with("not_allowed");
+        outsider.emit("document:open", &json!({"path": "notes.md"})).refused_with("not_allowed");
+        outsider.emit("workspace:files", &json!({})).refused_with("not_allowed");
     }
     // Once it is a document, it is one like any other.
     let file = owner.opens_file("notes.md");
@@ -337,9 +337,9 @@ fn runs(person: &Person, prompt: &str) -> String {
     ack["requestId"].as_str().expect("a run has a name").to_owned()
 }
 
-/// What the model was sent last.
-fn told(person: &Person, run: &str) -> Value {
-    person.told(run).pop().expect("a call was answered")
+/// Returns what the model was sent last.
+fn last_result(person: &Person, run: &str) -> Value {
+    person.tool_results(run).pop().expect("a call was answered")
 }
 
 fn ends(person: &Person, run: &str) {
@@ -354,7 +354,7 @@ fn the_agent_reads_what_people_have_written_a_moment_ago() {
     ana.overwrites("red", "blue");
     let run = runs(&ana, "read");
     ends(&ana, &run);
-    assert_eq!(ana.told(&run)[0]["content"], NOTES.replace("red", "blue"));
+    assert_eq!(ana.tool_results(&run)[0]["content"], NOTES.replace("red", "blue"));
 }
 
 #[test]
@@ -392,11 +392,11 @@ fn what_the_agent_writes_to_an_open_file_is_decided_by_its_people() {
         );
         assert!(!request["hunks"].as_array().unwrap().is_empty());
         let waits = ana.sees_where("agent_event", |it| it["subtype"] == "waiting");
-        assert_eq!(waits["content"]["document_id"], document, "the desk is told where");
+        assert_eq!(waits["content"]["document_id"], document, "the desk learns where");
         ana.types(0, "# Lamps\n\n");
         bo.accepts_all(&request);
         ends(&ana, &run);
-        assert_eq!(told(&ana, &run)["content"], words);
+        assert_eq!(last_result(&ana, &run)["content"], words);
         let text = ana.text();
         assert!(text.starts_with("# Lamps\n\nThe red lamp glows.\n"), "{text}");
         copydesk.file_comes_to_read("notes.md", &text);
@@ -415,7 +415,7 @@ fn a_rejected_change_of_an_open_file_is_told_in_the_usual_words() {
     let request = ana.sees_request_of(&run);
     ana.rejects(&request, "It burns");
     ends(&ana, &run);
-    assert_eq!(told(&ana, &run)["content"], "User rejected: It burns");
+    assert_eq!(last_result(&ana, &run)["content"], "User rejected: It burns");
     assert_eq!(copydesk.file("notes.md").as_deref(), Some(NOTES));
 }
 
@@ -435,11 +435,11 @@ fn a_change_of_an_open_file_waits_through_a_power_cut() {
     owner.accepts_all(&again);
     copydesk.file_comes_to_read("notes.md", &NOTES.replace("burns", "glows"));
     let pending = owner.emit("list_pending_approvals", &json!({})).ok();
-    assert_eq!(pending["requests"], json!([]), "nobody is asked twice");
+    assert_eq!(pending["requests"], json!([]), "no one is asked twice");
 }
 
 #[test]
-fn a_file_that_nobody_has_open_is_written_as_before_and_comes_in_later() {
+fn a_file_that_no_one_has_open_is_written_as_before_and_comes_in_later() {
     let new = "The red lamp glows.\n";
     let copydesk = working("Write", json!({"file_path": "notes.md", "content": new}));
     let ana = copydesk.editor("Ana");
@@ -455,7 +455,7 @@ fn a_file_that_nobody_has_open_is_written_as_before_and_comes_in_later() {
 }
 
 #[test]
-fn what_is_frozen_in_a_file_stays_so_while_nobody_has_it_open() {
+fn what_is_frozen_in_a_file_stays_so_while_no_one_has_it_open() {
     let input = json!({"file_path": "notes.md", "content": NOTES.replace("red", "blue")});
     let copydesk = working("Write", input);
     let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
@@ -465,14 +465,14 @@ fn what_is_frozen_in_a_file_stays_so_while_nobody_has_it_open() {
     owner.closes();
     let run = runs(&ana, "work");
     ends(&ana, &run);
-    let told = told(&ana, &run);
-    assert_eq!(told["is_error"], true, "{told}");
-    assert!(told["content"].as_str().unwrap().contains("The red lamp"), "{told}");
+    let last_result = last_result(&ana, &run);
+    assert_eq!(last_result["is_error"], true, "{last_result}");
+    assert!(last_result["content"].as_str().unwrap().contains("The red lamp"), "{last_result}");
     assert_eq!(copydesk.file("notes.md").as_deref(), Some(NOTES));
 }
 
 #[test]
-fn rules_of_a_file_hold_while_nobody_has_it_open() {
+fn rules_of_a_file_hold_while_no_one_has_it_open() {
     let input = json!({"file_path": "notes.md", "content": NOTES.replace("red", "blue")});
     let copydesk = working("Write", input);
     let (owner, ana) = (copydesk.owner(), copydesk.editor("Ana"));
@@ -499,11 +499,11 @@ fn what_owners_forbid_in_the_inbox_is_forbidden_in_a_file_that_is_open() {
     ana.opens_file("notes.md");
     let run = runs(&ana, "work");
     ends(&ana, &run);
-    let told = told(&ana, &run);
-    assert_eq!(told["is_error"], true, "{told}");
+    let last_result = last_result(&ana, &run);
+    assert_eq!(last_result["is_error"], true, "{last_result}");
     assert!(
-        told["content"].as_str().unwrap().starts_with("Denied by a rule of this workspace"),
-        "{told}"
+        last_result["content"].as_str().unwrap().starts_with("Denied by a rule of this workspace"),
+        "{last_result}"
     );
     assert_eq!(copydesk.file("notes.md").as_deref(), Some(NOTES));
 }
@@ -530,7 +530,11 @@ fn what_owners_say_of_a_path_holds_for_the_document_that_the_file_is() {
     ]);
     let run = ana.asks("Look there");
     ana.answer(&run);
-    assert!(ana.told(&run).iter().all(|it| it["is_error"] == true), "{:?}", ana.told(&run));
+    assert!(
+        ana.tool_results(&run).iter().all(|it| it["is_error"] == true),
+        "{:?}",
+        ana.tool_results(&run)
+    );
     assert!((1..=4).all(|call| !provider.asked(call).to_string().contains("lamp burns")));
     // A person who has it open may not ask there: a model would be shown the text.
     ana.opens(&file);
@@ -564,13 +568,13 @@ fn a_file_that_may_not_be_read_is_not_read_as_a_document_nor_by_guessing_its_wor
     let said = |prompt: &str| {
         let run = runs(&ana, prompt);
         ends(&ana, &run);
-        told(&ana, &run)["content"].as_str().unwrap_or_default().to_owned()
+        last_result(&ana, &run)["content"].as_str().unwrap_or_default().to_owned()
     };
     let rule = json!({"documentId": "desk", "effect": "deny", "tool": "Read", "path": "private*"});
     owner.emit("rules:add", &rule).ok();
     let denial = said("right");
     assert!(denial.starts_with("Denied by a rule"), "{denial}");
-    assert_eq!(said("wrong"), denial, "what is in it is not told");
+    assert_eq!(said("wrong"), denial, "what is in it is not said");
     assert_eq!(said("several"), denial);
     let path = |name: &str| copydesk.folder().join(name);
     std::fs::hard_link(path("private.md"), path("open.md")).expect("the file system has links");
@@ -632,7 +636,7 @@ fn the_agent_reads_what_was_written_to_the_disk_a_moment_ago() {
     copydesk.overwrites("notes.md", "Written elsewhere.\n");
     let run = runs(&ana, "read");
     ends(&ana, &run);
-    assert_eq!(ana.told(&run)[0]["content"], "Written elsewhere.\n");
+    assert_eq!(ana.tool_results(&run)[0]["content"], "Written elsewhere.\n");
 }
 
 /// A `Write` waits in the workspace inbox; then the notes are opened, their first words are frozen,
@@ -662,9 +666,9 @@ fn a_call_that_waits_in_the_inbox_is_not_carried_out_once_its_file_is_open() {
     // A person who approves what can only fail learns so with the model, and nothing is written.
     ana.decides(&fresh, json!({"approved": true})).ok();
     ends(&ana, &run);
-    let told = told(&ana, &run);
-    assert_eq!(told["is_error"], true, "{told}");
-    assert!(told["content"].as_str().unwrap().contains(words), "{told}");
+    let last_result = last_result(&ana, &run);
+    assert_eq!(last_result["is_error"], true, "{last_result}");
+    assert!(last_result["content"].as_str().unwrap().contains(words), "{last_result}");
     let text = NOTES.replace("Nobody", "Somebody");
     assert_eq!(owner.text(), text);
     copydesk.file_comes_to_read("notes.md", &text);
@@ -710,14 +714,14 @@ fn what_the_agent_has_not_read_of_an_open_file_it_does_not_take_away() {
     assert_eq!(request["warnings"], json!([]));
     ana.accepts_all(&request);
     ends(&ana, &run);
-    let told = ana.told(&run);
-    let refusal = told[1]["content"].as_str().unwrap();
+    let last_result = ana.tool_results(&run);
+    let refusal = last_result[1]["content"].as_str().unwrap();
     assert!(
         refusal.contains("that you have not read, at units 20 to 38 of version 1"),
         "{refusal}"
     );
     assert!(refusal.ends_with("Read them with Read first"), "{refusal}");
-    assert_eq!(told[3]["content"], "Wrote 6 characters to notes.md");
+    assert_eq!(last_result[3]["content"], "Wrote 6 characters to notes.md");
     copydesk.file_comes_to_read("notes.md", "Gone.\n");
 }
 

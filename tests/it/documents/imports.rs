@@ -160,7 +160,7 @@ fn files_that_are_sent_at_once_are_all_there() {
 }
 
 #[test]
-fn html_is_converted_for_who_may_write_and_changes_nothing() {
+fn html_is_converted_for_who_may_write_or_suggest_and_changes_nothing() {
     let copydesk = TestServer::quiet();
     let ana = copydesk.editor("Ana");
     let document = ana.creates(BEFORE);
@@ -174,8 +174,8 @@ fn html_is_converted_for_who_may_write_and_changes_nothing() {
     let long = vec![b'x'; 4 * 1024 * 1024 + 1];
     client.posts_file(&path, &[HTML], &long).refused_with(413, "too_large");
     client.posts_file("documents/doc_none/convert", &[HTML], b"x").refused_with(404, "not_found");
-    let rex = RestClient::new(&copydesk, &copydesk.token("Rex", Role::Reviewer, &[]));
-    rex.posts_file(&path, &[HTML], b"x").refused_with(403, "not_allowed");
+    let vi = RestClient::new(&copydesk, &copydesk.token("Vi", Role::Viewer, &[]));
+    vi.posts_file(&path, &[HTML], b"x").refused_with(403, "not_allowed");
 }
 
 /// A Word file with two tracked changes, as this server writes it.
@@ -205,6 +205,8 @@ fn tracked_changes_of_a_word_file_wait_for_people_and_are_there_after_a_crash() 
     assert_eq!(request["claimedAuthor"]["name"], "AI for Ana");
     assert_eq!((&request["author"]["name"], &request["expires_at"]), (&json!("Ana"), &json!(null)));
     assert_eq!(request["hunks"].as_array().unwrap().len(), 2);
+    // By this the editor tells a person's changes from those of the AI.
+    assert!(request["hunks"][0]["hash"].is_string());
     let id = request["request_id"].as_str().unwrap();
     let open = client.gets(&format!("requests/{id}")).ok();
     assert_eq!(&open, request);

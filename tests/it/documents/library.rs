@@ -354,8 +354,8 @@ fn the_servers_settings_are_told_to_everyone_and_kept_over_a_restart() {
     let (owner, ben) = (copydesk.owner(), copydesk.editor("Ben"));
     ben.opens(&owner.creates("Hello."));
     owner.emit("settings:set", &json!({"approvals": "off", "timeoutSeconds": 7})).ok();
-    let told = ben.sees("document:changed")["settings"].clone();
-    assert_eq!((&told["approvals"], &told["timeoutSeconds"]), (&json!("off"), &json!(7)));
+    let event = ben.sees("document:changed")["settings"].clone();
+    assert_eq!((&event["approvals"], &event["timeoutSeconds"]), (&json!("off"), &json!(7)));
     copydesk.is_killed_and_restarted();
     let back = copydesk.owner();
     let settings = back.emit("settings:get", &json!({})).ok()["settings"].clone();
@@ -397,9 +397,9 @@ fn frozen_ranges_are_told_with_the_version_they_are_of() {
     owner
         .emit("document:settings", &json!({"documentId": owner.document(), "frozen": frozen}))
         .ok();
-    let told = ben.sees("document:changed");
+    let event = ben.sees("document:changed");
     assert_eq!(
-        (&told["version"], &told["settings"]["frozen"]),
+        (&event["version"], &event["settings"]["frozen"]),
         (&json!(1), &json!([{"from": 11, "to": 15}]))
     );
 }
@@ -466,7 +466,7 @@ fn a_model_that_views_the_folder_sees_what_the_person_may_open() {
     let mine = ana.creates("Mine.");
     let run = ana.asks("What is there?");
     ana.answer(&run);
-    let (listed, refused) = (provider.told(2), provider.told(3));
+    let (listed, refused) = (provider.newest_text(2), provider.newest_text(3));
     for line in
         ["/document.md\t", &format!("/documents/{mine}.md\t"), &format!("/documents/{other}.md\t")]
     {
@@ -477,6 +477,6 @@ fn a_model_that_views_the_folder_sees_what_the_person_may_open() {
     guest.opens(&mine);
     let run = guest.asks("And for me?");
     guest.answer(&run);
-    let listed = provider.told(5);
+    let listed = provider.newest_text(5);
     assert!(listed.contains(&mine) && !listed.contains(&other), "{listed}");
 }

@@ -2,10 +2,13 @@
 
 mod bin;
 mod collab;
+mod comments;
 pub mod converge;
 mod exports;
 mod files;
 mod imports;
 mod library;
+mod mentions;
 mod presence;
 mod provenance;
+mod reviews;

@@ -74,8 +74,8 @@ fn in_a_crowd_who_only_reads_is_counted() {
     assert_eq!(opened["peerCount"], 103);
     assert_eq!(opened["peers"].as_array().unwrap().len(), 100);
     ana.sees_where("presence:changes", |it| it["count"] == 103);
-    let told = ana.saw("presence:changes");
-    let put: usize = told.iter().map(|it| it["put"].as_array().unwrap().len()).sum();
+    let event = ana.saw("presence:changes");
+    let put: usize = event.iter().map(|it| it["put"].as_array().unwrap().len()).sum();
     assert_eq!(put, 99, "all who are listed, once");
 }
 
@@ -112,7 +112,7 @@ fn a_caret_is_seen_by_the_others() {
         (&caret["anchor"], &caret["head"], &caret["version"]),
         (&json!(2), &json!(5), &json!(0))
     );
-    assert!(ana.saw("presence:update").is_empty(), "nobody needs their own caret back");
+    assert!(ana.saw("presence:update").is_empty(), "no one needs their own caret back");
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn the_editor_behind_an_update_is_known_by_its_peer() {
 }
 
 #[test]
-fn a_caret_nowhere_harms_nobody() {
+fn a_caret_nowhere_harms_no_one() {
     let copydesk = TestServer::quiet();
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates("Hello."));
@@ -155,7 +155,7 @@ fn a_caret_nowhere_harms_nobody() {
 }
 
 #[test]
-fn a_caret_in_a_document_that_is_not_open_is_nobodys_business() {
+fn a_caret_in_a_document_that_is_not_open_is_no_ones_business() {
     let copydesk = TestServer::quiet();
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.creates("Hello.");

@@ -1,4 +1,5 @@
-//! Who wrote what, what was, and going back: over socket.io, over HTTP, and in the file.
+//! Authors of passages, earlier versions, and going back: over socket.io, over HTTP, and in the
+//! file.
 
 use serde_json::{Value, json};
 
@@ -30,7 +31,7 @@ fn spans(person: &Person) -> Vec<Value> {
 }
 
 /// Each span as its words and who wrote them.
-fn told(person: &Person) -> Vec<String> {
+fn described(person: &Person) -> Vec<String> {
     let text: Vec<u16> = person.text().encode_utf16().collect();
     let say = |span: &Value| {
         let at = |name: &str| usize::try_from(span[name].as_u64().unwrap()).unwrap();
@@ -58,7 +59,7 @@ fn accepted_words_are_the_ais_for_who_asked_and_by_who_let_them_in() {
     let (_server, ana, bo, request) = accepted();
     bo.types(4, "old ");
     assert_eq!(
-        told(&ana),
+        described(&ana),
         [
             r#""The" ai Ana, Bo"#,
             r#"" " beginning Ana"#,
@@ -85,7 +86,7 @@ fn undoing_an_accept_gives_the_words_back_to_who_wrote_them_also_after_a_restart
     }
     bo.emit("approval:undo", &json!({"request_id": request})).ok();
     ana.comes_to_read("So: Teh lamp is lit.\n");
-    assert_eq!(told(&ana), [r#""So: " person Bo"#, r#""Teh lamp is lit.\n" beginning Ana"#]);
+    assert_eq!(described(&ana), [r#""So: " person Bo"#, r#""Teh lamp is lit.\n" beginning Ana"#]);
 }
 
 #[test]
@@ -97,11 +98,15 @@ fn words_edited_before_they_went_in_say_so() {
     let request = ana.sees_request();
     let hunks = json!([{"id": request.hunk(1), "decision": "accept", "text": "Our lamp is dark"}]);
     ana.decides(&request, json!({"decision": "approve", "hunks": hunks, "finish": "reject"})).ok();
-    assert!(told(&ana).iter().any(|it| it.ends_with("ai Ana, Ana, edited")), "{:?}", told(&ana));
+    assert!(
+        described(&ana).iter().any(|it| it.ends_with("ai Ana, Ana, edited")),
+        "{:?}",
+        described(&ana)
+    );
 }
 
 #[test]
-fn where_approvals_are_off_nobody_let_them_in() {
+fn where_approvals_are_off_no_one_let_them_in() {
     let copydesk = TestServer::scripted(Script::rewriting(AFTER));
     let owner = copydesk.owner();
     owner.creates(BEFORE);
@@ -111,7 +116,7 @@ fn where_approvals_are_off_nobody_let_them_in() {
     let run = owner.asks("Fix it");
     owner.answer(&run);
     owner.comes_to_read(AFTER);
-    assert_eq!(told(&owner)[0], r#""The" ai Owner"#);
+    assert_eq!(described(&owner)[0], r#""The" ai Owner"#);
     assert!(spans(&owner)[0].get("approver").is_none());
 }
 
@@ -167,10 +172,10 @@ fn many_updates_later_it_is_the_same_and_was_kept() {
         bo.pushes(1 + number * 10, &changes).ok();
     }
     ana.comes_to_version(601);
-    let first = told(&ana);
+    let first = described(&ana);
     bo.types(0, "y");
     ana.comes_to_version(602);
-    let again = told(&ana);
+    let again = described(&ana);
     assert_eq!(first[..], again[1..]);
     assert_eq!(again[0], r#""y" person Bo"#);
     drop(copydesk);
@@ -246,10 +251,10 @@ fn an_old_version_comes_back_by_one_update_and_its_words_to_who_wrote_them() {
     let document = ana.document();
     assert_eq!(back(json!({"documentId": document, "version": 0})).ok()["version"], 4);
     bo.comes_to_read(BEFORE);
-    assert_eq!(told(&bo), [r#""Teh lamp is lit.\n" beginning Ana"#]);
+    assert_eq!(described(&bo), [r#""Teh lamp is lit.\n" beginning Ana"#]);
     back(json!({"documentId": document, "version": 1, "onlyAt": 3})).refused_with("resync");
     assert_eq!(back(json!({"documentId": document, "version": 1, "onlyAt": 4})).ok()["version"], 5);
-    assert_eq!(told(&ana)[0], r#""The" ai Ana, Bo"#);
+    assert_eq!(described(&ana)[0], r#""The" ai Ana, Bo"#);
     let lines = ana.emit("document:history", &json!({"documentId": document})).ok();
     let act = |at: usize| {
         (lines["versions"][at]["act"].clone(), lines["versions"][at]["restored"].clone())

@@ -18,7 +18,8 @@ const PASTED: usize = 2_000;
 /// Updates of the afternoon: four of people, two accepts, one undo, the paste.
 const VERSION: u64 = 4 + 2 + 1 + PASTED as u64;
 
-/// Where the power is cut, one afternoon each; after a comma: where again while the server starts.
+/// Places of a power cut, one afternoon each; after a comma: the place of another one while the
+/// server starts.
 const WALKS: [&str; 32] = [
     "room.pushed>room.keeping",
     "room.pushed>store.committed",
@@ -54,14 +55,14 @@ const WALKS: [&str; 32] = [
     "tools.settled,room.loading",
 ];
 
-/// What two people do on a server that dies once or twice.
+/// Work of two people on a server that dies once or twice.
 struct Afternoon {
     copydesk: TestServer,
     ana: Person,
     ben: Person,
     /// Connections that are gone, for what was heard on them.
     gone: Vec<Person>,
-    /// Where else it is to die.
+    /// Places where else it is to die.
     walks: Vec<String>,
 }
 
@@ -174,7 +175,7 @@ impl Afternoon {
         })
     }
 
-    /// How often something was heard on all connections of Ana's.
+    /// Returns how often an event was received on all connections of Ana's.
     fn heard(&self, event: &str) -> usize {
         let all = self.gone.iter().filter(|it| it.name == "Ana").chain([&self.ana]);
         all.flat_map(|person| person.heard(event)).filter(|it| it["requestId"] == RUN).count()
@@ -208,9 +209,10 @@ fn afternoon(walks: &str) {
     let pending = it.ana.pending();
     assert_eq!(pending[0].statuses(), ["pending", "accepted", "accepted"]);
     let results = transcript.iter().filter(|entry| entry["subtype"] == "tool_result");
-    let told: Vec<_> = results.map(|entry| entry["content"]["content"].to_string()).collect();
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("Applied: 3 accepted."), "{told:?}");
+    let tool_results: Vec<_> =
+        results.map(|entry| entry["content"]["content"].to_string()).collect();
+    assert_eq!(tool_results.len(), 1, "{tool_results:?}");
+    assert!(tool_results[0].contains("Applied: 3 accepted."), "{tool_results:?}");
     let ends = transcript.iter().filter(|entry| entry["type"] == "result").count();
     assert_eq!((ends, it.heard("claudeResponse") <= 1), (1, true), "a run ends once");
     assert!(it.copydesk.stops().success());
@@ -220,7 +222,7 @@ fn afternoon(walks: &str) {
     assert_eq!(counts, [1, 2, 1, 2], "{kept:?}");
 }
 
-/// What the store has of a request, each as one word; its audit chain must hold.
+/// Returns the stored events of a request, each as one word; the audit chain must hold.
 fn kept(copydesk: &TestServer, request: &Request) -> Vec<String> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
@@ -335,7 +337,8 @@ fn a_group_commit_is_kept_for_all_rooms_or_for_none() {
     }
 }
 
-/// What was reported to a person as kept: the version of the text, and the number in the title.
+/// State that was reported to a person as stored: the version of the text, and the number in the
+/// title.
 #[derive(Clone, Copy)]
 struct Acknowledged {
     version: u64,
@@ -361,7 +364,7 @@ fn execution(walk: &str, tool: &str, input: &Value) -> (TestServer, String) {
     if owner.decides(&request, json!({"approved": true})).body()["ok"] == false {
         owner.decides(&request, json!({"approved": true})).refused_with("already_resolved");
     }
-    let told = found(|| {
+    let result_text = found(|| {
         let read = json!({"sessionId": owner.session()});
         let entries = owner.emit("transcript:get", &read).ok()["entries"].clone();
         let of = |kind: &str, value: &str| {
@@ -375,15 +378,15 @@ fn execution(walk: &str, tool: &str, input: &Value) -> (TestServer, String) {
         assert_eq!(results.len(), 1, "{results:?}");
         Ok(results[0]["content"]["content"].to_string())
     });
-    (copydesk, told)
+    (copydesk, result_text)
 }
 
 #[test]
 fn what_was_approved_and_not_begun_is_done_after_a_power_cut() {
     for walk in ["room.decided>room.kept", "room.decided>room.told"] {
-        let (copydesk, told) =
+        let (copydesk, result_text) =
             execution(walk, "Write", &json!({"file_path": "a.txt", "content": "new"}));
-        assert!(told.contains("Wrote 3 characters to a.txt"), "{walk}: {told}");
+        assert!(result_text.contains("Wrote 3 characters to a.txt"), "{walk}: {result_text}");
         assert_eq!(copydesk.file("a.txt").as_deref(), Some("new"));
     }
 }
@@ -391,15 +394,15 @@ fn what_was_approved_and_not_begun_is_done_after_a_power_cut() {
 #[test]
 fn what_was_begun_is_reported_as_it_is_and_never_done_again() {
     let write = json!({"file_path": "a.txt", "content": "new"});
-    let (copydesk, told) = execution("tools.begun", "Write", &write);
-    assert!(told.contains("It is as it was before; nothing was repeated"), "{told}");
+    let (copydesk, result_text) = execution("tools.begun", "Write", &write);
+    assert!(result_text.contains("It is as it was before; nothing was repeated"), "{result_text}");
     assert_eq!(copydesk.file("a.txt"), None);
-    let (copydesk, told) = execution("tools.acted", "Write", &write);
-    assert!(told.contains("was written before the server stopped"), "{told}");
+    let (copydesk, result_text) = execution("tools.acted", "Write", &write);
+    assert!(result_text.contains("was written before the server stopped"), "{result_text}");
     assert_eq!(copydesk.file("a.txt").as_deref(), Some("new"));
-    let (copydesk, told) =
+    let (copydesk, result_text) =
         execution("tools.acted", "Bash", &json!({"command": "echo once >> log.txt"}));
-    assert!(told.contains("it was not repeated"), "{told}");
+    assert!(result_text.contains("it was not repeated"), "{result_text}");
     assert_eq!(copydesk.file("log.txt").as_deref(), Some("once\n"));
 }
 
@@ -421,6 +424,8 @@ fn every_failpoint_is_in_a_story() {
         .chain(["transfer.copied", "transfer.committed"])
         // `nodes/calls.rs`.
         .chain(["agent.forwarded", "agent.returned"])
+        // `comment_questions.rs`.
+        .chain(["agent.commented"])
         // `deleted_people.rs`.
         .chain(["people.begun", "people.renamed", "people.ending"])
         .collect();

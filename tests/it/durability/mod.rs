@@ -1,4 +1,4 @@
-//! What is left after a power cut.
+//! State after a power cut.
 
 mod crash;
 mod power_cuts;

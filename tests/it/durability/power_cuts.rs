@@ -1,5 +1,5 @@
-//! What was acknowledged is there after a power cut: text, pending requests, conversations, and
-//! runs that were waiting.
+//! Acknowledged data are there after a power cut: text, pending requests, conversations, and runs
+//! that were waiting.
 
 use serde_json::json;
 
@@ -148,7 +148,7 @@ fn a_pending_request_is_as_it_was_and_its_run_goes_on() {
 fn a_waiting_run_hears_of_a_rejection_after_a_restart() {
     let script = Script::default()
         .answering(".", "update_full_document", &crate::support::script::full(AFTER))
-        .told("User rejected: not today", "As you like.")
+        .after_result("User rejected: not today", "As you like.")
         .closing("Done.");
     let mut copydesk = TestServer::scripted(script);
     let ana = copydesk.editor("Ana");
@@ -260,8 +260,11 @@ fn a_session_remembers_what_was_said_before_the_power_cut() {
     ana.is_answered("My cat is called Mog.", &json!({}));
     copydesk.is_killed_and_restarted();
     ana.comes_back(&copydesk).is_answered("What is my cat called?", &json!({}));
-    let told = provider.asked(2)["messages"].to_string();
-    assert!(told.contains("My cat is called Mog.") && told.contains("Noted."), "{told}");
+    let model_input = provider.asked(2)["messages"].to_string();
+    assert!(
+        model_input.contains("My cat is called Mog.") && model_input.contains("Noted."),
+        "{model_input}"
+    );
 }
 
 #[test]

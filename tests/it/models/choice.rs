@@ -1,4 +1,4 @@
-//! Which model answers, how it is reached, and what people learn of it.
+//! Choice of the model, the way to reach it, and what people learn of it.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -29,10 +29,11 @@ fn a_local_server_edits_a_document_like_any_other_model() {
     ana.accepts_all(&ana.sees_request());
     assert_eq!(ana.answer(&run)["conversationMessage"], "Done.");
     ana.comes_to_read("It was dark.\n");
-    let told = provider.asked(2)["messages"].as_array().cloned().expect("a conversation");
-    let roles: Vec<_> = told.iter().map(|it| it["role"].as_str().unwrap_or_default()).collect();
+    let model_input = provider.asked(2)["messages"].as_array().cloned().expect("a conversation");
+    let roles: Vec<_> =
+        model_input.iter().map(|it| it["role"].as_str().unwrap_or_default()).collect();
     assert_eq!(roles, ["system", "user", "assistant", "tool"]);
-    assert_eq!(told[3]["tool_call_id"], told[2]["tool_calls"][0]["id"]);
+    assert_eq!(model_input[3]["tool_call_id"], model_input[2]["tool_calls"][0]["id"]);
 }
 
 #[test]
@@ -56,11 +57,11 @@ fn arguments_that_are_no_json_are_refused_without_asking_anybody() {
     let run = ana.asks("Rewrite this");
     assert_eq!(ana.answer(&run)["conversationMessage"], "Sorry.");
     assert!(ana.saw("tool_approval_request").is_empty());
-    let told = provider.asked(2)["messages"][3]["content"].as_str().map(str::to_owned);
-    let told = told.expect("a result");
+    let model_input = provider.asked(2)["messages"][3]["content"].as_str().map(str::to_owned);
+    let model_input = model_input.expect("a result");
     assert!(
-        told.starts_with("ERROR: Invalid input for update_full_document: invalid JSON"),
-        "{told}"
+        model_input.starts_with("ERROR: Invalid input for update_full_document: invalid JSON"),
+        "{model_input}"
     );
 }
 
@@ -108,11 +109,11 @@ fn what_a_run_used_is_told_with_its_end_and_remembered() {
     ana.creates("Hello.");
     ana.answer(&ana.asks("What is this?"));
     let result = |it: &&Value| it["type"] == "result";
-    let told = ana.saw("agent_event").iter().find(result).expect("an end")["content"].clone();
+    let event = ana.saw("agent_event").iter().find(result).expect("an end")["content"].clone();
     let usage = json!({"input_tokens": 1, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1});
-    assert_eq!(told["usage"], usage);
+    assert_eq!(event["usage"], usage);
     assert_eq!(
-        (&told["model"], &told["cost_usd"]),
+        (&event["model"], &event["cost_usd"]),
         (&json!("claude-sonnet-5-5"), &json!(0.000_012))
     );
     copydesk.is_killed_and_restarted();
@@ -120,7 +121,7 @@ fn what_a_run_used_is_told_with_its_end_and_remembered() {
     let asked = json!({"sessionId": ana.session(), "documentId": ana.document()});
     let entries = ana.emit("transcript:get", &asked).ok()["entries"].clone();
     let entries = entries.as_array().expect("a transcript");
-    assert_eq!(entries.iter().find(result).expect("an end")["content"], told);
+    assert_eq!(entries.iter().find(result).expect("an end")["content"], event);
 }
 
 #[test]

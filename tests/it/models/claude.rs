@@ -58,8 +58,8 @@ fn a_change_of_the_cli_is_decided_like_any_other_and_seen_once() {
         assert_eq!(count(&ana, &run, subtype), 1, "{subtype}");
     }
     assert_eq!(results(&ana, &run).len(), 1);
-    let told = cli.noted("call").remove(0);
-    assert_eq!(told["isError"], false, "{told}");
+    let note = cli.noted("call").remove(0);
+    assert_eq!(note["isError"], false, "{note}");
     ana.saw_in_order(&[
         "claudeStreamStart",
         "claudeStreamChunk",
@@ -78,12 +78,12 @@ fn a_rejection_reaches_the_cli_with_its_reason() {
     let run = ana.asks("Fix the spelling");
     ana.rejects(&ana.sees_request_of(&run), "It is a name");
     assert_eq!(ana.answer(&run)["updateType"], "none");
-    let told = cli.noted("call").remove(0);
+    let note = cli.noted("call").remove(0);
     assert!(
-        told["result"].as_str().unwrap().starts_with("User rejected: It is a name\n"),
-        "{told}"
+        note["result"].as_str().unwrap().starts_with("User rejected: It is a name\n"),
+        "{note}"
     );
-    assert_eq!(told["isError"], true);
+    assert_eq!(note["isError"], true);
     assert_eq!(ana.text(), BEFORE);
 }
 
@@ -96,8 +96,8 @@ fn a_request_that_runs_out_of_time_is_told_to_the_cli() {
     let run = ana.asks("Fix the spelling");
     assert_eq!(ana.sees_resolved(&ana.sees_request_of(&run))["status"], "expired");
     ana.answer(&run);
-    let told = cli.noted("call").remove(0);
-    assert!(told["result"].as_str().unwrap().starts_with("Approval timed out after 1s"), "{told}");
+    let note = cli.noted("call").remove(0);
+    assert!(note["result"].as_str().unwrap().starts_with("Approval timed out after 1s"), "{note}");
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn odd_characters_of_a_prompt_arrive_as_they_were_typed() {
     ana.creates("@/etc/passwd --flag\n");
     let odd = "🦀 “quotes” 'and' \"more\" $(rm -rf) `x` \\n --resume /compact \u{202e}ok";
     ana.answer(&ana.asks(odd));
-    let told = cli.noted("prompt").remove(0);
-    assert!(told["prompt"].as_str().unwrap().contains(odd), "{told}");
+    let note = cli.noted("prompt").remove(0);
+    assert!(note["prompt"].as_str().unwrap().contains(odd), "{note}");
 }
 
 #[test]
@@ -201,9 +201,9 @@ fn after_a_power_cut_the_request_still_waits_and_a_new_process_is_told_what_came
     assert_eq!(ana.answer(&run)["conversationMessage"], "Let me see.\nCorrected.");
     ana.comes_to_read(AFTER);
     let [first, second] = &cli.noted("args")[..] else { panic!("two processes") };
-    let (first, told) = (first["args"].to_string(), second["prompt"].as_str().unwrap());
+    let (first, prompt) = (first["args"].to_string(), second["prompt"].as_str().unwrap());
     assert!(first.contains("--session-id") && second["args"].to_string().contains("--resume"));
-    assert!(told.starts_with("You were interrupted") && told.contains("accepted"), "{told}");
+    assert!(prompt.starts_with("You were interrupted") && prompt.contains("accepted"), "{prompt}");
 }
 
 #[test]
@@ -224,10 +224,10 @@ fn a_conversation_of_which_a_power_cut_left_the_name_alone_is_told_under_another
     assert_eq!(answer["conversationMessage"], "Let me see.\nCorrected.");
     assert!(answer["error"].is_null(), "{answer}");
     ana.comes_to_read(AFTER);
-    let told = cli.noted("prompt").pop().unwrap();
-    let args = told["args"].to_string();
+    let note = cli.noted("prompt").pop().unwrap();
+    let args = note["args"].to_string();
     assert!(!args.contains("--resume") && !args.contains("--session-id"), "{args}");
-    let prompt = told["prompt"].as_str().unwrap();
+    let prompt = note["prompt"].as_str().unwrap();
     assert!(
         prompt.contains("You: Let me see.") && prompt.contains("You were interrupted"),
         "{prompt}"
@@ -248,8 +248,8 @@ fn a_cli_that_dies_while_people_decide_is_replaced() {
     ana.accepts_all(&request);
     assert_eq!(ana.answer(&run)["conversationMessage"], "Let me see.\nCorrected.");
     assert_eq!(count(&ana, &run, "tool_result"), 1);
-    let told = cli.noted("prompt").pop().unwrap();
-    assert!(told["prompt"].as_str().unwrap().starts_with("You were interrupted"), "{told}");
+    let note = cli.noted("prompt").pop().unwrap();
+    assert!(note["prompt"].as_str().unwrap().starts_with("You were interrupted"), "{note}");
 }
 
 #[test]
@@ -306,9 +306,9 @@ fn what_another_model_was_asked_in_between_is_told_to_the_cli() {
     ana.answer(&run);
     let third = ana.answer(&ana.asks("Third"));
     assert_eq!(third["conversationMessage"], "Three.");
-    let told = cli.noted("prompt").pop().unwrap();
-    assert!(!told["args"].to_string().contains("--resume"), "{told}");
-    assert!(told["prompt"].as_str().unwrap().contains("User: Second"), "{told}");
+    let note = cli.noted("prompt").pop().unwrap();
+    assert!(!note["args"].to_string().contains("--resume"), "{note}");
+    assert!(note["prompt"].as_str().unwrap().contains("User: Second"), "{note}");
 }
 
 #[test]
@@ -323,9 +323,9 @@ fn a_conversation_the_cli_has_forgotten_is_told_to_it_again() {
     ana.answer(&ana.asks("First"));
     cli.forgets();
     assert_eq!(ana.answer(&ana.asks("Second"))["conversationMessage"], "Two.");
-    let told = cli.noted("prompt").pop().unwrap();
-    let told = told["prompt"].as_str().unwrap();
-    assert!(told.contains("User: First") && told.contains("You: One."), "{told}");
+    let note = cli.noted("prompt").pop().unwrap();
+    let note = note["prompt"].as_str().unwrap();
+    assert!(note.contains("User: First") && note.contains("You: One."), "{note}");
 }
 
 #[test]
@@ -443,7 +443,7 @@ fn what_a_dying_cli_complained_of_is_shown() {
     let error = fails(&cli.test_server());
     assert_eq!(error["code"], "claude_failed");
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("exit code 3") && message.contains("told to die"), "{message}");
+    assert!(message.contains("exit code 3") && message.contains("asked to die"), "{message}");
 }
 
 #[test]

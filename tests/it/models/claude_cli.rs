@@ -22,7 +22,7 @@ const AFTER: &str = "The keeper wrote.\n";
 /// Everything it can reach is in here.
 const ALONE: &str = "ip link set lo up && exec \"$0\" \"$@\"";
 
-/// Where the CLI is.
+/// Returns the path of the CLI.
 fn cli() -> Option<PathBuf> {
     std::env::var_os("COPYDESK_CLAUDE_CLI").map(PathBuf::from).filter(|cli| cli.is_file())
 }
@@ -115,15 +115,18 @@ fn as_a_model() {
     );
     ana.rejects(&request, "It is a name");
     assert_eq!(ana.answer(&run)["conversationMessage"], "Let me see.\nAs it was.");
-    let told = provider.asked(2)["messages"].to_string();
-    assert!(told.contains("User rejected: It is a name"), "{told}");
+    let model_input = provider.asked(2)["messages"].to_string();
+    assert!(model_input.contains("User rejected: It is a name"), "{model_input}");
     // The conversation goes on where the CLI remembers it.
     let run = ana.asks("Fix it all the same");
     ana.accepts_all(&ana.sees_request_of(&run));
     assert_eq!(ana.answer(&run)["conversationMessage"], "Let me see.\nCorrected.");
     ana.comes_to_read(AFTER);
-    let told = provider.asked(4)["messages"].to_string();
-    assert!(told.contains("It is a name") && told.contains("Applied"), "{told}");
+    let model_input = provider.asked(4)["messages"].to_string();
+    assert!(
+        model_input.contains("It is a name") && model_input.contains("Applied"),
+        "{model_input}"
+    );
 }
 
 #[test]
@@ -157,8 +160,11 @@ fn after_a_power_cut() {
     ana.comes_to_read(AFTER);
     // The process that was left behind may have heard that its connection is closed, and asked on.
     let all = provider.all_asked();
-    let told = all.last().expect("it was asked")["messages"].to_string();
-    assert!(told.contains("You were interrupted") && told.contains("accepted"), "{told}");
+    let model_input = all.last().expect("it was asked")["messages"].to_string();
+    assert!(
+        model_input.contains("You were interrupted") && model_input.contains("accepted"),
+        "{model_input}"
+    );
 }
 
 #[test]
@@ -172,7 +178,7 @@ fn as_a_program() {
     let write = json!({"file_path": "a.txt", "content": "Hello."});
     let script = Script::default()
         .answering("Write", "mcp__copydesk__atlas_write", &write)
-        .told("Successfully wrote to a.txt", "Written.")
+        .after_result("Successfully wrote to a.txt", "Written.")
         .closing("What?");
     let copydesk = TestServer::plan().script(script).workspace(&[]).start();
     let ana = copydesk.editor("Ana");

@@ -44,7 +44,7 @@ fn people_who_ask_at_once_share_one_process_and_the_server_stays_small() {
     for person in [&ana, &ben] {
         person.creates(MISTAKES);
     }
-    assert!(copydesk.grammar_workers().is_empty(), "nobody has asked yet");
+    assert!(copydesk.grammar_workers().is_empty(), "no one has asked yet");
     let before = copydesk.memory();
     let (of_ana, of_ben) = (ana.asks("Fix the grammar"), ben.asks("Fix the grammar"));
     for (person, run) in [(&ana, &of_ana), (&ben, &of_ben)] {

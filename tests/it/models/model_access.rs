@@ -31,8 +31,8 @@ fn words(text: &str) -> Value {
     json!([{"type": "text", "text": text}])
 }
 
-/// What a person hears who asks this model about the open document; empty where the question is
-/// taken.
+/// Returns the refusal of a question to this model about the open document; empty if the question
+/// is taken.
 fn asked_over_sockets(person: &Person, model: &str) -> String {
     let context = json!({"documentId": person.document()});
     let ask = json!({"sessionId": person.session(), "prompt": "Hello", "model": model, "context": context});
@@ -130,9 +130,9 @@ fn a_run_elsewhere_does_not_read_a_document_that_its_model_may_not_see() {
     let run = owner.asks("Compare it with the other document");
     owner.answer(&run);
     for number in [2, 3] {
-        let told = provider.asked(number)["messages"].to_string();
-        assert!(told.contains("may only be shown to these models: harper"), "{told}");
-        assert!(!told.contains("secret"), "{told}");
+        let model_input = provider.asked(number)["messages"].to_string();
+        assert!(model_input.contains("may only be shown to these models: harper"), "{model_input}");
+        assert!(!model_input.contains("secret"), "{model_input}");
     }
 }
 
@@ -158,9 +158,9 @@ fn a_run_in_the_workspace_finds_nothing_in_the_file_of_such_a_document() {
     let ask = json!({"prompt": "Where is the lamp?", "permission_mode": "sdk", "auto_approve_safe": true});
     let run = owner.emit("run", &ask).ok()["requestId"].clone();
     owner.sees_where("agent_event", |it| it["requestId"] == run && it["type"] == "result");
-    let told = provider.asked(3)["messages"].to_string();
-    assert!(told.contains("open.txt") && !told.contains("secret"), "{told}");
-    assert!(told.contains("may only be shown to these models: harper"), "{told}");
+    let model_input = provider.asked(3)["messages"].to_string();
+    assert!(model_input.contains("open.txt") && !model_input.contains("secret"), "{model_input}");
+    assert!(model_input.contains("may only be shown to these models: harper"), "{model_input}");
 }
 
 #[test]
@@ -189,8 +189,8 @@ fn only_owners_change_the_setting_it_is_logged_and_it_outlives_the_server() {
     let body = json!({"modelAccess": local}).to_string();
     let type_header = [("Content-Type", "application/json")];
     hand.says(&format!("PATCH /api/v1/{path}"), &type_header, &body).ok();
-    let told = ana.sees_where("document:changed", |it| it["settings"].is_object());
-    assert_eq!(told["settings"]["modelAccess"], local);
+    let event = ana.sees_where("document:changed", |it| it["settings"].is_object());
+    assert_eq!(event["settings"]["modelAccess"], local);
     let log = hand.gets(&format!("documents/{document}/audit?limit=100")).ok().to_string();
     assert!(log.contains("document.configure") && log.contains("\"models\":\"local\""), "{log}");
 

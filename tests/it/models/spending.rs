@@ -62,7 +62,7 @@ fn is(value: &Value, usd: f64) -> bool {
     value.as_f64().is_some_and(|value| (value - usd).abs() < 1e-9)
 }
 
-/// What a person is sent who asks about their document: the code of the error, and the message.
+/// Asks about the person's document; returns the code of the error, and the message.
 fn asks(person: &Person) -> (String, String) {
     let answer = person.answer(&person.asks("Hello"));
     let text = |field: &str| answer["error"][field].as_str().unwrap_or_default().to_owned();
@@ -74,7 +74,30 @@ fn user(person: &Person) -> String {
 }
 
 #[test]
-fn whoever_has_spent_their_limit_is_refused_before_the_provider_is_asked() {
+fn a_thread_says_that_a_question_in_it_was_beyond_the_limit_of_who_asked() {
+    let (provider, prices) = (Provider::answering(vec![words("Hello.")]), prices());
+    let copydesk = priced_server(&provider, &prices);
+    let (owner, ana) = (copydesk.owner(), copydesk.editor_with("Ana", &["comments"]));
+    let document = ana.creates("It was dark.\n");
+    limits(&owner, "person", Some(&user(&ana)), json!(CALL));
+    let answered = || {
+        let wish = json!({"documentId": document, "text": "@AI?", "mentions": ["ai"]});
+        let run = ana.emit("comment:create", &wish).ok()["thread"]["requestId"].clone();
+        let changed = ana.sees_where("comment:changed", |it| {
+            it["thread"]["requestId"] == run && it["thread"]["comments"][1].is_object()
+        });
+        changed["thread"]["comments"][1].clone()
+    };
+    assert_eq!(answered()["text"], "Hello.");
+    let refused = answered();
+    assert_eq!(refused["reasonCode"], "spending_limit");
+    let text = refused["text"].as_str().expect("words");
+    assert!(text.starts_with("Your spending limit ($0.75 a month) is reached"), "{text}");
+    assert_eq!(provider.all_asked().len(), 1);
+}
+
+#[test]
+fn a_person_who_has_spent_their_limit_is_refused_before_the_provider_is_asked() {
     let (provider, prices) = (Provider::answering(vec![words("Hello.")]), prices());
     let copydesk = priced_server(&provider, &prices);
     let (owner, ana, ben) = (copydesk.owner(), copydesk.editor("Ana"), copydesk.editor("Ben"));
@@ -92,9 +115,9 @@ fn whoever_has_spent_their_limit_is_refused_before_the_provider_is_asked() {
         "{message}"
     );
     let result = |it: &&Value| it["type"] == "result";
-    let told = ana.saw("agent_event").iter().rfind(result).expect("an end").clone();
-    assert_eq!(told["subtype"], "limit");
-    assert_eq!(told["content"]["reasonCode"], "spending_limit");
+    let event = ana.saw("agent_event").iter().rfind(result).expect("an end").clone();
+    assert_eq!(event["subtype"], "limit");
+    assert_eq!(event["content"]["reasonCode"], "spending_limit");
     assert_eq!(provider.all_asked().len(), 1);
     // Others have limits of their own, and the built-in editor costs nothing.
     assert_eq!(asks(&ben).0, "");
@@ -244,8 +267,8 @@ fn hangs_up_and_pays(copydesk: &TestServer, model: &str, usd: impl Fn(f64) -> bo
     assert!(events.any(|event| event["type"] == "content_block_delta"));
     drop(events);
     found(|| {
-        let told = spending(&owner);
-        if told["usd"].as_f64().is_some_and(&usd) { Ok(()) } else { Err(told) }
+        let answer = spending(&owner);
+        if answer["usd"].as_f64().is_some_and(&usd) { Ok(()) } else { Err(answer) }
     });
 }
 
@@ -339,9 +362,9 @@ fn what_is_stopped_before_the_first_word_pays_for_the_request() {
         ana.emit("cancel", &json!({"requestId": run})).ok();
         // 20,000 characters are 5,000 tokens of input, at 25 cents each.
         found(|| {
-            let told = spending(&owner);
-            let is_paid = told["usd"].as_f64().is_some_and(|usd| usd >= 1_250.0);
-            if is_paid { Ok(()) } else { Err((name, told)) }
+            let answer = spending(&owner);
+            let is_paid = answer["usd"].as_f64().is_some_and(|usd| usd >= 1_250.0);
+            if is_paid { Ok(()) } else { Err((name, answer)) }
         });
     }
 }

@@ -97,7 +97,7 @@ fn decisions_of_one_event_are_taken_where_their_documents_are() {
     ]}]);
     // With a name that no client sends.
     let answer = ana.ack(ana.send_args("tool_approval_batch", &responses)).ok();
-    let told = [
+    let expected = [
         (his.id(), "pending"),
         (hers.id(), "pending"),
         ("nowhere", "not_found"),
@@ -106,7 +106,7 @@ fn decisions_of_one_event_are_taken_where_their_documents_are() {
         (his.id(), "partly"),
         (his.id(), "already_resolved"),
     ];
-    assert_eq!(results(&answer), told);
+    assert_eq!(results(&answer), expected);
     for person in [ana, ben] {
         person.comes_to_read(&BEFORE.replace("Teh", "The"));
         assert_eq!(person.pending().len(), 0);
@@ -119,9 +119,9 @@ fn decisions_of_one_request_over_rest_are_taken_where_their_documents_are() {
     let Nodes { ana, ben, hers, his, first, .. } = &nodes;
     let responses = [accepted(his), accepted(hers), json!({"request_id": "nowhere"})];
     let answer = posts(first.address(), &responses);
-    let told: Value = serde_json::from_str(&answer.body).unwrap();
+    let reply: Value = serde_json::from_str(&answer.body).unwrap();
     let known = [(his.id(), "approved"), (hers.id(), "approved"), ("nowhere", "invalid_request")];
-    assert_eq!((answer.status, results(&told).as_slice()), (200, &known[..]), "{told}");
+    assert_eq!((answer.status, results(&reply).as_slice()), (200, &known[..]), "{reply}");
     for person in [ana, ben] {
         person.comes_to_read(AFTER);
     }
@@ -135,14 +135,14 @@ fn decisions_of_one_request_over_rest_are_taken_where_their_documents_are() {
 }
 
 #[test]
-fn of_a_server_that_dies_nobody_says_that_a_decision_was_refused() {
+fn of_a_server_that_dies_no_one_says_that_a_decision_was_refused() {
     let Some(mut nodes) = Nodes::start(Some("room.decided>room.kept")) else { return };
     let responses = [accepted(&nodes.hers), accepted(&nodes.his)];
     let address = nodes.second.address().to_owned();
     let answer = posts(&address, &responses);
-    let told: Value = serde_json::from_str(&answer.body).unwrap();
+    let reply: Value = serde_json::from_str(&answer.body).unwrap();
     let known = [(nodes.hers.id(), "outcome_unknown"), (nodes.his.id(), "approved")];
-    assert_eq!(results(&told), known, "{told}");
+    assert_eq!(results(&reply), known, "{reply}");
     nodes.first.dies();
     // It had been taken.
     let ana = nodes.ana.comes_back_to(&nodes.second.url);
@@ -175,9 +175,9 @@ fn a_decision_follows_its_document_to_the_server_that_takes_over() {
     nodes.first.is_killed();
     let address = nodes.second.address().to_owned();
     let answer = posts(&address, &[accepted(&nodes.hers), accepted(&nodes.his)]);
-    let told: Value = serde_json::from_str(&answer.body).unwrap();
+    let reply: Value = serde_json::from_str(&answer.body).unwrap();
     let known = [(nodes.hers.id(), "approved"), (nodes.his.id(), "approved")];
-    assert_eq!(results(&told), known, "{told}");
+    assert_eq!(results(&reply), known, "{reply}");
     let ana = nodes.ana.comes_back_to(&nodes.second.url);
     ana.opens_again();
     ana.comes_to_read(AFTER);

@@ -71,9 +71,9 @@ impl Nodes {
         self.provider.plays(answers);
     }
 
-    /// What the model was sent last.
-    fn told(&self) -> String {
-        self.provider.told(self.provider.all_asked().len())
+    /// Returns what the model was sent last.
+    fn last_sent(&self) -> String {
+        self.provider.newest_text(self.provider.all_asked().len())
     }
 }
 
@@ -145,7 +145,7 @@ fn is_decided(
     decide(ben, &request);
     assert_eq!(ben.sees_resolved(&request)["status"], status);
     assert_eq!(ana.answer(&run)["conversationMessage"], "Done.");
-    let shown = ana.told(&run).pop().expect("a result");
+    let shown = ana.tool_results(&run).pop().expect("a result");
     assert_eq!(shown["content"], format!("“A story” ({other}): {status}."));
     assert_eq!((&shown["status"], &shown["request_id"]), (&json!(status), &json!(request.id())));
 }
@@ -158,22 +158,26 @@ fn a_change_of_another_nodes_document_is_decided_by_its_people() {
         ben.accepts(request, &[1]);
         ben.rejects_some(request, &[2], "Leave it");
     });
-    assert!(nodes.told().contains("Partly applied: 1 accepted, 1 rejected"), "{}", nodes.told());
+    assert!(
+        nodes.last_sent().contains("Partly applied: 1 accepted, 1 rejected"),
+        "{}",
+        nodes.last_sent()
+    );
     assert_eq!(ben.text(), BEFORE.replace("Teh", "The"));
     is_decided(&nodes, (&ana, &ben), "rejected", |ben, request| {
         ben.rejects(request, "Not now");
     });
-    assert!(nodes.told().contains("User rejected: Not now"), "{}", nodes.told());
+    assert!(nodes.last_sent().contains("User rejected: Not now"), "{}", nodes.last_sent());
     is_decided(&nodes, (&ana, &ben), "approved", |ben, request| {
         ben.accepts_all(request);
     });
-    assert!(nodes.told().contains("reads as you proposed"), "{}", nodes.told());
+    assert!(nodes.last_sent().contains("reads as you proposed"), "{}", nodes.last_sent());
     assert_eq!((ana.text(), ben.text()), ("Mine.\n".to_owned(), AFTER.to_owned()));
     assert_eq!(waiting(&ben, &ben.document()).len(), 0);
 }
 
 #[test]
-fn nobody_is_told_of_a_second_run() {
+fn no_one_is_told_of_a_second_run() {
     let Some(nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
     nodes.rewrites(&ben.document());
@@ -213,7 +217,10 @@ fn the_model_goes_on_with_what_it_was_told_of_the_other_document() {
     ben.accepts_all(&request);
     ana.answer(&run);
     ben.comes_to_read(&last);
-    assert!(nodes.provider.told(2).contains("Read that document first"), "it had read nothing");
+    assert!(
+        nodes.provider.newest_text(2).contains("Read that document first"),
+        "it had read nothing"
+    );
 }
 
 #[test]
@@ -235,14 +242,21 @@ fn a_document_is_created_while_another_node_has_the_inbox() {
         ana.decides(&request, decision).ok();
         assert_eq!(ana.sees_resolved(&request)["status"], status);
         assert_eq!(ben.answer(&run)["conversationMessage"], "Done.");
-        let told = ben.told(&run).pop().expect("a result");
-        assert_eq!((&told["status"], &told["request_id"]), (&json!(status), &json!(request.id())));
+        let last_sent = ben.tool_results(&run).pop().expect("a result");
+        assert_eq!(
+            (&last_sent["status"], &last_sent["request_id"]),
+            (&json!(status), &json!(request.id()))
+        );
         if status == "rejected" {
-            assert!(nodes.told().contains("User rejected: No"), "{}", nodes.told());
+            assert!(nodes.last_sent().contains("User rejected: No"), "{}", nodes.last_sent());
         } else {
             let created = ben.sees_where("document:created", |it| it["document"]["title"] == "Log");
             let id = created["document"]["id"].as_str().unwrap();
-            assert!(nodes.told().contains(&format!("its id is {id}")), "{}", nodes.told());
+            assert!(
+                nodes.last_sent().contains(&format!("its id is {id}")),
+                "{}",
+                nodes.last_sent()
+            );
             ben.opens(id);
             ben.comes_to_read("Fog.\n");
         }
@@ -270,7 +284,7 @@ fn reading_waits_for_consent_in_the_inbox_of_another_node() {
         guest.sees_where("agent_event", |it| it["subtype"] == "waiting" && it["requestId"] == run);
         ana.decides(&request, json!({"approved": approved})).ok();
         ben.answer(&run);
-        assert_eq!(nodes.told().contains("Her secret."), approved, "{}", nodes.told());
+        assert_eq!(nodes.last_sent().contains("Her secret."), approved, "{}", nodes.last_sent());
         guest.answer(&run);
     }
     let heard = guest.events().iter().map(|(_, it)| it.to_string()).collect::<String>();
@@ -319,7 +333,7 @@ fn a_change_waits_on_when_the_node_of_its_document_is_killed() {
     assert_eq!(opened["requests"][0]["request_id"], request.id());
     ben.accepts_all(&request);
     assert_eq!(ana.answer(&run)["conversationMessage"], "Done.");
-    assert!(nodes.told().contains("version 1"), "{}", nodes.told());
+    assert!(nodes.last_sent().contains("version 1"), "{}", nodes.last_sent());
     assert_eq!(ben.opens(&other)["document"]["version"], 1);
     assert_eq!(ben.text(), AFTER);
 }
@@ -341,7 +355,7 @@ fn a_change_is_made_once_when_the_node_of_the_run_is_killed() {
     ben.accepts_all(&request);
     assert_eq!(ana.answer(&run)["conversationMessage"], "Done.");
     assert_eq!(nodes.provider.all_asked().len(), 3, "the model is asked nothing twice");
-    assert!(nodes.told().contains("reads as you proposed"), "{}", nodes.told());
+    assert!(nodes.last_sent().contains("reads as you proposed"), "{}", nodes.last_sent());
     ben.comes_to_version(1);
     assert_eq!(ben.text(), AFTER);
 }
@@ -378,7 +392,7 @@ fn dies_at(place: &str, dies_with_run: bool) {
     assert_eq!(decider.opens(&other)["document"]["version"], before + 1, "{place}");
     decider.comes_to_read(AFTER);
     assert_eq!(nodes.provider.all_asked().len(), 3, "{place}");
-    assert!(nodes.told().contains("The document is now at version"), "{}", nodes.told());
+    assert!(nodes.last_sent().contains("The document is now at version"), "{}", nodes.last_sent());
 }
 
 #[test]
@@ -411,7 +425,7 @@ fn a_document_is_created_once_when_the_node_of_the_run_is_killed() {
     opens_in_the_end(&ben, &asking);
     ana.decides(&request, approval()).ok();
     assert_eq!(ben.answer(&run)["conversationMessage"], "Done.");
-    assert!(nodes.told().contains("Created “Log”"), "{}", nodes.told());
+    assert!(nodes.last_sent().contains("Created “Log”"), "{}", nodes.last_sent());
     let list = ana.emit("document:list", &json!({})).ok().to_string();
     assert_eq!(list.matches("\"Log\"").count(), 1, "{list}");
 }
@@ -436,7 +450,7 @@ fn a_run_reads_its_result_though_both_nodes_were_stopped_meanwhile() {
 }
 
 #[test]
-fn whoever_may_not_ask_there_is_refused_as_on_one_server() {
+fn a_person_who_may_not_ask_there_is_refused_as_on_one_server() {
     let Some(nodes) = Nodes::start() else { return };
     let (ana, ben) = nodes.two_documents();
     let (asking, other) = (ana.document(), ben.document());
@@ -446,8 +460,12 @@ fn whoever_may_not_ask_there_is_refused_as_on_one_server() {
     nodes.plays(&[("update_document_by_id", rewrite)]);
     let run = editor.asks("Fix the spelling there");
     editor.answer(&run);
-    assert!(nodes.told().contains(&format!("There is no document {other}")), "{}", nodes.told());
-    assert_eq!(editor.told(&run)[0]["permissionDecision"], "deny");
+    assert!(
+        nodes.last_sent().contains(&format!("There is no document {other}")),
+        "{}",
+        nodes.last_sent()
+    );
+    assert_eq!(editor.tool_results(&run)[0]["permissionDecision"], "deny");
     assert_eq!(waiting(&ben, &other).len(), 0);
     assert_eq!(ben.text(), BEFORE);
 }
@@ -463,7 +481,7 @@ fn frozen_words_of_another_nodes_document_stay() {
     nodes.rewrites(&other);
     let run = ana.asks("Fix the spelling there");
     ana.answer(&run);
-    assert!(nodes.told().contains("Teh"), "the model is told which: {}", nodes.told());
+    assert!(nodes.last_sent().contains("Teh"), "the model learns which: {}", nodes.last_sent());
     assert_eq!(waiting(&ben, &other).len(), 0);
 }
 
@@ -481,15 +499,19 @@ fn settings_of_another_nodes_document_hold() {
     sets("modelAccess", json!({"allow": "named", "names": ["harper"]}));
     nodes.rewrites(&other);
     ana.answer(&ana.asks("Fix the spelling there"));
-    assert!(nodes.told().contains("may only be shown to these models: harper"), "{}", nodes.told());
+    assert!(
+        nodes.last_sent().contains("may only be shown to these models: harper"),
+        "{}",
+        nodes.last_sent()
+    );
     sets("modelAccess", json!({"allow": "any"}));
     // No one is asked.
     sets("approvals", json!("off"));
     nodes.rewrites(&other);
     let run = ana.asks("Fix the spelling there");
     ana.answer(&run);
-    assert!(nodes.told().contains("reads as you proposed"), "{}", nodes.told());
-    assert_eq!(ana.told(&run).pop().expect("a result")["status"], "approved");
+    assert!(nodes.last_sent().contains("reads as you proposed"), "{}", nodes.last_sent());
+    assert_eq!(ana.tool_results(&run).pop().expect("a result")["status"], "approved");
     ben.comes_to_read(AFTER);
     // What was applied without asking can be taken back by its people.
     let request = ben.sees_request_of(&run);
@@ -515,7 +537,7 @@ fn people_of_the_asking_document_who_may_read_the_other_one_are_told_of_the_requ
     assert_eq!(ana.accepts_all(&request)["status"], "approved");
     for person in [&ana, &mia, &ben] {
         assert_eq!(person.sees_resolved(&request)["status"], "approved");
-        assert_eq!(person.saw("tool_approval_request").len(), 1, "nobody is told twice");
+        assert_eq!(person.saw("tool_approval_request").len(), 1, "no one is asked twice");
     }
     ana.answer(&run);
 }
@@ -543,7 +565,7 @@ fn two_runs_that_wait_for_each_others_node_both_end() {
     assert_eq!(waiting(&ben, &ben.document())[0].id(), in_his.id());
     ben.rejects(&in_his, "Not now");
     assert_eq!(ana.answer(&hers)["conversationMessage"], "Done.");
-    assert!(nodes.told().contains("User rejected: Not now"), "{}", nodes.told());
+    assert!(nodes.last_sent().contains("User rejected: Not now"), "{}", nodes.last_sent());
     ana.comes_to_read(AFTER);
     assert_eq!((ben.text().as_str(), ana.version()), (BEFORE, 2));
 }
@@ -591,7 +613,7 @@ fn what_a_person_on_one_node_remembered_decides_the_next_call_of_a_run_on_anothe
     ben.answer(&first);
     let second = creates("Second log");
     assert_eq!(ben.answer(&second)["conversationMessage"], "Done.");
-    assert!(nodes.told().contains("Created “Second log”"), "{}", nodes.told());
+    assert!(nodes.last_sent().contains("Created “Second log”"), "{}", nodes.last_sent());
     let resolved = ana.sees_resolved(&ana.sees_request_of(&second));
     assert_eq!((&resolved["status"], &resolved["by"]), (&json!("approved"), &ana.user()));
     let rules = ana.emit("rules:list", &json!({})).ok()["rules"].clone();

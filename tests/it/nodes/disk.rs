@@ -134,7 +134,7 @@ fn a_server_whose_disk_was_full_goes_on() {
 }
 
 #[test]
-#[ignore = "told in namespaces of its own"]
+#[ignore = "runs in namespaces of its own"]
 fn full() {
     let (disk, plan) = (SmallDisk::mounted(24), session_plan(2, true));
     let servers = TestServer::plan().on_sqlite("its disk is full").playing(plan.script());
@@ -149,7 +149,7 @@ fn what_was_typed_is_read_while_the_disk_is_full_and_after_a_start_on_it() {
 }
 
 #[test]
-#[ignore = "told in namespaces of its own"]
+#[ignore = "runs in namespaces of its own"]
 fn full_and_read() {
     let disk = SmallDisk::mounted(24);
     let plan = TestServer::plan().on_sqlite("its disk is full");
@@ -218,7 +218,7 @@ fn a_server_goes_on_after_the_disk_of_postgresql_was_full() {
 }
 
 #[test]
-#[ignore = "told in namespaces of its own"]
+#[ignore = "runs in namespaces of its own"]
 fn full_database() {
     let (disk, plan) = (SmallDisk::mounted(160), session_plan(2, true));
     let Some(postgres) = PrivatePostgres::start_on(&Host::default(), Some(disk.path())) else {

@@ -14,7 +14,7 @@ const BELOW_RATE: f64 = 90.0;
 /// Number of clients that ask at the same time.
 const CONCURRENT_CLIENTS: usize = 6;
 /// Longest time, on a busy machine, until a server knows what another one has counted.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Two servers on a new database; `None` without PostgreSQL.
 fn two() -> Option<(TestServer, Server)> {
@@ -42,7 +42,7 @@ fn admits(address: &str, token: &str, path: &str) -> bool {
 }
 
 #[test]
-fn who_asks_too_much_of_one_server_is_refused_by_the_other_and_nobody_else_is() {
+fn who_asks_too_much_of_one_server_is_refused_by_the_other_and_no_one_else_is() {
     let Some((first, second)) = two() else { return };
     let ben = first.token("Ben", Role::Viewer, &[]);
     for (name, path) in [("Ana", "/api/v1/me"), ("Anna", "/v1/models")] {
@@ -59,7 +59,7 @@ fn who_asks_too_much_of_one_server_is_refused_by_the_other_and_nobody_else_is() 
                     }
                 });
             }
-            let late = refusals.recv_timeout(PATIENCE);
+            let late = refusals.recv_timeout(TIMEOUT);
             // Alone, the other server would admit a whole burst.
             let admitted = (0..BURST).take_while(|_| admits(second.address(), &ana, path)).count();
             let others = [first.address(), second.address()].map(|it| admits(it, &ben, path));
@@ -69,7 +69,7 @@ fn who_asks_too_much_of_one_server_is_refused_by_the_other_and_nobody_else_is() 
             assert!(admitted < BURST, "{admitted}");
             assert_eq!(others, [true; 2]);
         });
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         for address in [first.address(), second.address()] {
             while !admits(address, &ana, path) {
                 assert!(Instant::now() < until, "she is refused for ever");

@@ -146,8 +146,8 @@ fn lists_settings_and_rest_are_the_same_on_both() {
     owner.comes_to_read("Dear reader, hello\n");
     // Settings.
     owner.emit("settings:set", &json!({"timeoutSeconds": 77})).ok();
-    let told = ben.sees_where("settings:changed", |it| it["settings"]["timeoutSeconds"] == 77);
-    assert_eq!(told["settings"]["timeoutSeconds"], 77);
+    let event = ben.sees_where("settings:changed", |it| it["settings"]["timeoutSeconds"] == 77);
+    assert_eq!(event["settings"]["timeoutSeconds"], 77);
     assert_eq!(ben.emit("settings:get", &json!({})).ok()["settings"]["timeoutSeconds"], 77);
 }
 

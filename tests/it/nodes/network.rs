@@ -32,9 +32,9 @@ const REDIS_IS_BACK: &str = "Redis is back";
 enum Fault {
     /// A server cannot reach the database, nor be reached by it, until the others have removed it.
     NoDatabase(usize),
-    /// What a server sends does not reach the database.
+    /// Nothing that a server sends reaches the database.
     NothingToDatabase(usize),
-    /// What the database answers does not reach a server.
+    /// Nothing that the database answers reaches a server.
     NothingFromDatabase(usize),
     /// No server can reach the database.
     DatabaseAway,
@@ -190,7 +190,7 @@ fn a_server_that_is_cut_off_from_the_database_is_replaced() {
 }
 
 #[test]
-#[ignore = "told in namespaces of its own"]
+#[ignore = "runs in namespaces of its own"]
 fn cut_off_from_the_database() {
     let faults = [Fault::NoDatabase(0), Fault::NothingFromDatabase(1)];
     let Some(logs) = run_session(2, &faults) else { return };
@@ -204,7 +204,7 @@ fn servers_that_cannot_reach_each_other_redis_or_for_a_while_the_database_go_on(
 }
 
 #[test]
-#[ignore = "told in namespaces of its own"]
+#[ignore = "runs in namespaces of its own"]
 fn apart() {
     let faults = [Fault::Apart(0), Fault::NoRedis(1), Fault::Slow(0), Fault::DatabaseAway];
     let Some(logs) = run_session(2, &faults) else { return };
@@ -218,7 +218,7 @@ fn three_servers_outlive_one_that_is_cut_off_killed_or_stopped() {
 }
 
 #[test]
-#[ignore = "told in namespaces of its own"]
+#[ignore = "runs in namespaces of its own"]
 fn three() {
     let faults =
         [Fault::Killed(0), Fault::Apart(1), Fault::NothingToDatabase(2), Fault::Stopped(1)];

@@ -15,8 +15,8 @@ const CARRIED: &str = "was carried here";
 /// Changes of a text, and how many of them at least are announced by messages that were carried.
 const CHANGES: u64 = 10;
 const MOST: usize = 5;
-/// How long a server may take on a busy machine to notice something.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Maximum time in which a server on a busy machine must notice something.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Two servers, Ana with a document on the first, and a program of the owner on the second.
 struct Nodes {
@@ -60,7 +60,7 @@ impl Nodes {
 
     /// Waits until both servers have written something to their logs.
     fn both_complain(&self, words: &str) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while !self.first.complaints().contains(words) {
             assert!(Instant::now() < until, "{words:?} was not written");
         }
@@ -90,7 +90,7 @@ fn hears_of(heard: &Answer, document: &str) {
 /// The next text that a program hears of.
 fn hears_of_text(heard: &Answer) -> Value {
     let mut all = std::iter::repeat_with(|| heard.next());
-    all.find(|told| told["method"] == UPDATED).expect("it never ends")["params"].clone()
+    all.find(|event| event["method"] == UPDATED).expect("it never ends")["params"].clone()
 }
 
 #[test]
@@ -103,9 +103,9 @@ fn a_program_hears_of_texts_that_change_on_another_server() {
     // At once, and whenever it changes again.
     for at in 0..3 {
         ana.types(at, "x");
-        let told = heard.next();
-        assert_eq!(told["method"], UPDATED);
-        assert_eq!(told["params"], subscription(&document));
+        let event = heard.next();
+        assert_eq!(event["method"], UPDATED);
+        assert_eq!(event["params"], subscription(&document));
         assert!(program.reads(&document).contains(&ana.text()));
     }
     // The change of a document to which it does not listen comes before one to which it does.
@@ -128,8 +128,8 @@ fn a_program_hears_of_texts_after_their_server_was_lost() {
     nodes.program.asks("resources/subscribe", subscription(&document));
     nodes.first.is_killed();
     // What was not announced any more may be anything.
-    let told = std::iter::repeat_with(|| heard.next()).find(|told| told["method"] == UPDATED);
-    assert_eq!(told.expect("it never ends")["params"], subscription(&document));
+    let event = std::iter::repeat_with(|| heard.next()).find(|event| event["method"] == UPDATED);
+    assert_eq!(event.expect("it never ends")["params"], subscription(&document));
     let ana = nodes.ana.comes_back_to(&nodes.second.url);
     ana.opens_again();
     ana.types(0, "x");

@@ -188,7 +188,7 @@ fn a_server_starts_without_its_redis_and_finds_it_later() {
 }
 
 #[test]
-fn redis_is_refused_where_nobody_is_told_and_its_password_is_not_shown() {
+fn redis_is_refused_where_no_one_is_told_and_its_password_is_not_shown() {
     let home = tempfile::tempdir().unwrap();
     let cases: [(&[&str], &str, &str); 3] = [
         (&[], "redis://:hunter2@127.0.0.1:1", "--redis-url needs --cluster"),

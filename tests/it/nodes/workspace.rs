@@ -14,8 +14,8 @@ use crate::support::{
 
 /// Time within which another server has the workspace of one that was killed.
 const TAKEOVER: Duration = Duration::from_secs(10);
-/// How long a message between servers may take on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Maximum time of a message between servers on a busy machine.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 const NEW: &str = "hello world";
 
@@ -85,7 +85,7 @@ fn once_it_is_back(person: &Person, event: &str, payload: &Value) -> Value {
 
 /// Waits until a server has noticed that the one with the workspace is gone.
 fn comes_to_miss_it(person: &Person) -> Value {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     loop {
         let refused = person.emit("workspace:files", &json!({})).refused_with("unavailable");
         let said = refused["message"].as_str().unwrap_or_default();
@@ -113,7 +113,7 @@ fn a_run_asked_on_one_server_works_where_the_workspace_is() {
     ben.decides(&request, approval()).ok();
     assert_eq!(owner.sees_resolved(&request)["by"]["name"], "Ben");
     assert_eq!(ends(&ben, &run)["subtype"], "success");
-    assert_eq!(ben.told(&run)[0]["content"], "Wrote 11 characters to test.txt");
+    assert_eq!(ben.tool_results(&run)[0]["content"], "Wrote 11 characters to test.txt");
     assert_eq!(first.file("test.txt").as_deref(), Some(NEW));
     owner.decides(&request, approval()).refused_with("already_resolved");
 }
@@ -127,8 +127,11 @@ fn a_workspace_that_comes_later_is_found_by_those_who_are_there() {
     let ben = plain.editor("Ben");
     let first = runs(&ben);
     ends(&ben, &first);
-    let told = ben.told(&first).remove(0);
-    assert!(told["content"].as_str().unwrap().starts_with("Unknown tool: Write"), "{told}");
+    let tool_result = ben.tool_results(&first).remove(0);
+    assert!(
+        tool_result["content"].as_str().unwrap().starts_with("Unknown tool: Write"),
+        "{tool_result}"
+    );
     ben.emit("document:open", &json!({"path": "notes.md"})).refused_with("unsupported");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.md"), "A note.\n").unwrap();
@@ -279,8 +282,8 @@ fn of_two_people_on_two_servers_who_approve_at_once_one_runs_the_command() {
     }
 }
 
-/// What the model learned of the one call of a run that has ended.
-fn told_in_the_end(person: &Person) -> String {
+/// Returns the result of the one call of a run that has ended, as the model read it.
+fn final_result(person: &Person) -> String {
     let read = json!({"sessionId": person.session()});
     found(|| {
         let answer = once_it_is_back(person, "transcript:get", &read);
@@ -311,8 +314,8 @@ fn a_call_that_had_begun_is_not_begun_again_by_the_server_that_takes_over() {
         first.dies();
         owner.is_cut_off();
         let owner = owner.comes_back_to(&second.url);
-        let told = told_in_the_end(&owner);
-        assert!(told.contains(outcome), "{walk}: {told}");
+        let tool_result = final_result(&owner);
+        assert!(tool_result.contains(outcome), "{walk}: {tool_result}");
         assert_eq!(first.file("test.txt").as_deref(), text, "{walk}");
         owner.decides(&request, approval()).refused_with("already_resolved");
     }
@@ -361,8 +364,11 @@ fn a_program_writes_a_file_over_mcp_through_the_server_without_the_folder() {
     comes_to_miss_it(&ben.comes_back_to(&second.url));
     for (tool, arguments) in [("atlas_write", file), ("atlas_read", json!({"file_path": "a.txt"}))]
     {
-        let (told, is_error) = coder.gets(tool, arguments);
-        assert!(is_error && told.contains("no server that has the workspace"), "{tool}: {told}");
+        let (tool_result, is_error) = coder.gets(tool, arguments);
+        assert!(
+            is_error && tool_result.contains("no server that has the workspace"),
+            "{tool}: {tool_result}"
+        );
     }
 }
 
@@ -411,8 +417,11 @@ fn a_workspace_is_taken_away_by_a_server_alone() {
     let owner = owner_on(&plain);
     let run = runs(&owner);
     ends(&owner, &run);
-    let told = owner.told(&run).remove(0);
-    assert!(told["content"].as_str().unwrap().starts_with("Unknown tool: Write"), "{told}");
+    let tool_result = owner.tool_results(&run).remove(0);
+    assert!(
+        tool_result["content"].as_str().unwrap().starts_with("Unknown tool: Write"),
+        "{tool_result}"
+    );
 }
 
 #[test]
@@ -461,12 +470,15 @@ fn rules_about_a_path_hold_for_runs_on_the_server_without_the_folder() {
     ben.creates("Mine.");
     let run = ben.asks("Read the other one");
     ben.answer(&run);
-    let told = ben.told(&run).remove(0);
-    assert!(!told.to_string().contains("A secret."), "{told}");
+    let tool_result = ben.tool_results(&run).remove(0);
+    assert!(!tool_result.to_string().contains("A secret."), "{tool_result}");
     let transcript = json!({"sessionId": ben.session(), "documentId": ben.document()});
     let transcript = ben.emit("transcript:get", &transcript).ok().to_string();
     assert!(!transcript.contains("A secret."), "{transcript}");
-    assert!(told.to_string().contains("Denied by a rule of this workspace"), "{told}");
+    assert!(
+        tool_result.to_string().contains("Denied by a rule of this workspace"),
+        "{tool_result}"
+    );
 }
 
 #[test]

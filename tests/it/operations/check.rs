@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
 use sqlx_sqlite::{SqliteConnectOptions, SqliteConnection};
 use tempfile::TempDir;
@@ -12,7 +12,7 @@ use crate::support::{Person, Script, TestServer, copydesk_command};
 
 const BEFORE: &str = "Teh keeper wrote every night.\n\nHe recieved few visitors there.\n\nThe lamp was allways lit.\n";
 const AFTER: &str = "The keeper wrote every night.\n\nHe received few visitors there.\n\nThe lamp was always lit.\n";
-/// What a database shell has to do before it can change a log.
+/// Statements by which a database shell can change a log at all.
 const UNGUARD: &str = "DROP TRIGGER audit_stays; DROP TRIGGER audit_remains; DROP TRIGGER updates_stay; \
     DROP TRIGGER updates_remain; DROP TRIGGER decisions_stay; DROP TRIGGER decisions_remain; \
     DROP TRIGGER placements_stay; DROP TRIGGER placements_remain; PRAGMA foreign_keys = OFF; \
@@ -30,6 +30,7 @@ const UNGUARD: &str = "DROP TRIGGER audit_stays; DROP TRIGGER audit_remains; DRO
     END;";
 
 /// Ana and Bo write, Ana has asked for three changes, one is accepted, one rejected, one is open.
+/// Bo has begun a thread of comments.
 fn busy_server() -> (TestServer, Person, Person) {
     let copydesk = TestServer::plan()
         .script(Script::rewriting(AFTER))
@@ -45,6 +46,8 @@ fn busy_server() -> (TestServer, Person, Person) {
     ana.rejects_some(&request, &[2], "It is how he speaks.");
     bo.comes_to_version(2);
     bo.types(0, "And ");
+    let wish = json!({"documentId": bo.document(), "from": 0, "to": 3, "text": "Why?"});
+    bo.emit("comment:create", &wish).ok();
     (copydesk, ana, bo)
 }
 
@@ -80,7 +83,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What a person with the file and a database shell would do.
+/// Changes the database as a person with the file and a database shell would.
 fn tamper(data: &Path, statement: &str) {
     tamper_only(data, &format!("{UNGUARD} {statement}"));
 }
@@ -153,7 +156,7 @@ fn a_server_where_people_worked_is_fine() {
     let said = copydesk_command().args(["check", "--data"]).arg(&data).output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
     // The sample, theirs, and the workspace inbox, which keeps its requests like a document.
-    assert_eq!(said, "nothing wrong in 3 documents, 3 updates, 1 request, 0 rules\n");
+    assert_eq!(said, "nothing wrong in 3 documents, 3 updates, 1 request, 0 rules, 1 thread\n");
 }
 
 #[test]
@@ -390,7 +393,7 @@ fn a_changed_update_is_found() {
 }
 
 #[test]
-fn an_update_by_somebody_else_is_found() {
+fn an_update_by_someone_else_is_found() {
     is_found(
         "UPDATE updates SET author = 'usr_eve' WHERE version = 1",
         "log.author",
@@ -500,6 +503,27 @@ fn a_frozen_range_outside_the_text_is_found() {
 }
 
 #[test]
+fn a_thread_that_makes_no_sense_is_found() {
+    for (change, code, words) in [
+        (r#"anchor = '{"from":3,"to":9000}'"#, "comment.place", "3 to 9000"),
+        (r#"anchor = '{"from":3,"to":3}'"#, "comment.place", "3 to 3"),
+        ("version = 70", "comment.place", "version 70, which does not exist"),
+        ("resolved = TRUE", "comment.row", "another status"),
+        ("body = 'no json'", "comment.row", "cannot be read"),
+        ("body = replace(body, 'Why?', '')", "comment.thread", "has none and is not"),
+        ("body = replace(body, 'cmt_', 'cmt_0')", "comment.thread", "in the place of comment 1"),
+    ] {
+        is_found(&format!("UPDATE comment_threads SET {change}"), code, words);
+    }
+}
+
+#[test]
+fn a_mention_in_a_comment_that_is_not_there_is_found() {
+    let insert = "INSERT INTO comment_mentions SELECT 'usr_owner', id, 9 FROM comment_threads";
+    is_found(insert, "comment.row", "comment 9 is read, or mentions a person");
+}
+
+#[test]
 fn a_document_at_another_version_is_found() {
     is_found("UPDATE documents SET version = 7 WHERE version = 3", "log.end", "at version 7");
     is_found(
@@ -527,7 +551,7 @@ fn a_token_that_makes_no_sense_is_found() {
 }
 
 #[test]
-fn a_role_in_a_document_that_nobody_can_give_is_found() {
+fn a_role_in_a_document_that_no_one_can_give_is_found() {
     let given = |document: &str, role: &str| {
         format!(
             "PRAGMA foreign_keys = OFF;

@@ -1,4 +1,4 @@
-//! What can be known about the files that build and start containers without starting one.
+//! Checks of the files that build and start containers, without starting one.
 
 use std::collections::BTreeSet;
 

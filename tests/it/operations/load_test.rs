@@ -61,7 +61,7 @@ fn a_running_server_is_as_before_when_it_was_tested() {
     let on = ["--url", copydesk.url(), "--token", OWNER, "--decisions", "600"];
     let long = report(&[&on[..], &["--capabilities", "off"]].concat());
     is_consistent(&long);
-    assert_eq!(long["server"]["cpuMsPerEdit"], Value::Null, "nobody said which process it is");
+    assert_eq!(long["server"]["cpuMsPerEdit"], Value::Null, "no one said which process it is");
     assert_eq!(titles(), before);
     let short = report(&on);
     is_consistent(&short);
@@ -77,7 +77,7 @@ fn people_are_shown_a_table_that_explains_itself() {
     {
         assert!(table.contains(words), "{words}: {table}");
     }
-    assert!(!table.contains("decision →"), "nobody decided: {table}");
+    assert!(!table.contains("decision →"), "no one decided: {table}");
     assert_eq!(complaint, "");
     assert!(table.lines().all(|line| line.chars().count() <= 104), "{table}");
 }

@@ -88,9 +88,9 @@ fn the_unit_of_systemd_starts_the_server_with_options_that_it_has() {
     let binary = env!("CARGO_BIN_EXE_copydesk");
     std::fs::write(&file, unit.replace("/usr/local/bin/copydesk", binary)).unwrap();
     let verified = Command::new("systemd-analyze").arg("verify").arg(&file).output().unwrap();
-    let told = String::from_utf8_lossy(&verified.stderr);
+    let message = String::from_utf8_lossy(&verified.stderr);
     let complaints: Vec<_> =
-        told.lines().filter(|line| line.contains("copydesk.service")).collect();
+        message.lines().filter(|line| line.contains("copydesk.service")).collect();
     // Where it cannot run at all, as in some containers, it says nothing of the unit.
-    assert!(complaints.is_empty(), "{told}");
+    assert!(complaints.is_empty(), "{message}");
 }

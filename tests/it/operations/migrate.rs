@@ -28,19 +28,19 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What a command says that has to succeed.
+/// Returns the output of a command that has to succeed.
 #[track_caller]
 fn said(words: &[&str]) -> String {
     output_of(&run(words), 0).0
 }
 
-/// What a command complains about that has to fail.
+/// Returns the complaint of a command that has to fail.
 #[track_caller]
 fn refused(words: &[&str]) -> String {
     output_of(&run(words), 1).1
 }
 
-/// What `copydesk check` counts; it must find nothing wrong.
+/// Returns the counts of `copydesk check`, which must find nothing wrong.
 #[track_caller]
 fn seen(place: &[&str]) -> Value {
     let report: Value =
@@ -55,7 +55,7 @@ fn in_directory(data: &Path) -> Server {
     Server::start(data, &flags, &[("COPYDESK_DATABASE_URL".to_owned(), String::new())])
 }
 
-/// What Ana has: her token, a document with a decided and an open request, and one in the trash.
+/// Data of Ana: her token, a document with a decided and an open request, and one in the trash.
 struct AnasWork {
     token: String,
     session: String,
@@ -112,15 +112,15 @@ fn goes_on(url: &str, work: &AnasWork, typed: &str) {
 }
 
 #[test]
-fn a_server_moves_to_postgres_and_back_and_nobody_misses_anything() {
+fn a_server_moves_to_postgres_and_back_and_no_one_misses_anything() {
     let (mut copydesk, work) = worked_on();
     let Some(database) = StoryDatabase::on_postgres() else { return };
     let (url, data) = (database.url(), text(&copydesk.data()));
     let running = refused(&["migrate", "--from", &data, "--to", &url]);
     assert!(running.contains("in use by another copydesk server"), "{running}");
     copydesk.stops();
-    let told = said(&["migrate", "--from", &data, "--to", &url]);
-    assert!(told.contains("which reads the same") && told.contains("  audit\n"), "{told}");
+    let message = said(&["migrate", "--from", &data, "--to", &url]);
+    assert!(message.contains("which reads the same") && message.contains("  audit\n"), "{message}");
     let before = seen(&["--data", &data]);
     assert_eq!(seen(&["--database-url", &url]), before);
     assert!(before["requests"].as_u64().unwrap() >= 2, "{before}");
@@ -152,8 +152,8 @@ fn a_migration_says_what_is_wrong_and_never_a_password() {
     assert!(!Path::new(&nowhere).exists() && !Path::new(&target).exists());
     for wrong in ["postgres://anna:hunter2@127.0.0.1:1/desk", "postgresql://anna:hunter2@h:x/desk"]
     {
-        let told = refused(&["migrate", "--from", wrong, "--to", &target]);
-        assert!(!told.contains("hunter2"), "{told}");
+        let message = refused(&["migrate", "--from", wrong, "--to", &target]);
+        assert!(!message.contains("hunter2"), "{message}");
     }
     output_of(&run(&["migrate", "--from", &nowhere]), 2);
 }
@@ -203,8 +203,8 @@ fn a_backup_of_postgres_is_made_while_servers_run_and_restores_into_either() {
     said(&["restore", "--from", &file, "--data", &data]);
     let Some(other) = StoryDatabase::on_postgres() else { return };
     let into = other.url();
-    let told = said(&["restore", "--from", &file, "--database-url", &into]);
-    assert!(told.contains("restored into postgres://"), "{told}");
+    let message = said(&["restore", "--from", &file, "--database-url", &into]);
+    assert!(message.contains("restored into postgres://"), "{message}");
     let counted = seen(&["--data", &data]);
     assert_eq!(seen(&["--database-url", &into]), counted);
     let server = in_directory(Path::new(&data));
@@ -244,8 +244,8 @@ fn an_upgrade_is_undone_with_the_backup_that_was_made_before_it() {
     assert!(refused_start.contains("newer version"), "{refused_start}");
     let words = ["backup", "--data", &text(&data), "--out", &text(&home.path().join("new.sqlite"))];
     assert!(refused(&words).contains("9999"));
-    let told = said(&["restore", "--from", &file, "--data", &text(&data), "--replace"]);
-    assert!(told.contains("what was there before is in"), "{told}");
+    let message = said(&["restore", "--from", &file, "--data", &text(&data), "--replace"]);
+    assert!(message.contains("what was there before is in"), "{message}");
     copydesk.starts();
     goes_on(copydesk.url(), &work, "x");
 }
@@ -315,7 +315,7 @@ fn killed_at(place: &str, words: &[&str]) {
     assert_eq!(output.status.code(), None, "{place}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What a server complains about that does not start on the database of this story.
+/// Returns the complaint of a server that does not start on the database of this story.
 fn no_server_starts(home: &Path) -> String {
     let flags = ["--model", "harper", "--token", OWNER].map(str::to_owned);
     Server::try_start(&home.join("data"), &flags, &[]).err().expect("it is refused")
@@ -347,9 +347,9 @@ fn a_migration_that_is_killed_leaves_nothing_that_a_server_takes_for_a_new_datab
             let onwards = refused(&["migrate", "--from", &url, "--to", &onwards]);
             assert!(onwards.contains("was interrupted"), "{place}: {onwards}");
         }
-        let told = said(&migrate);
-        let is_anew = told.contains("an earlier copy into postgres://");
-        assert_eq!(is_anew, place != "transfer.tables", "{told}");
+        let message = said(&migrate);
+        let is_anew = message.contains("an earlier copy into postgres://");
+        assert_eq!(is_anew, place != "transfer.tables", "{message}");
         assert_eq!(seen(&["--database-url", &url]), before);
     }
     let Some(database) = StoryDatabase::on_postgres() else { return };
@@ -395,8 +395,9 @@ fn a_restore_over_a_database_leaves_the_old_data_or_the_new_whenever_it_is_kille
     }
     killed_at("transfer.committed", &replace);
     assert_eq!(seen(&["--database-url", &url]), new);
-    let told = said(&replace);
-    let schema = told.split_once("what was there before is in the schema ").expect("it says so").1;
+    let message = said(&replace);
+    let schema =
+        message.split_once("what was there before is in the schema ").expect("it says so").1;
     let schema = schema.lines().next().unwrap();
     let server = Server::start(&data, &flags, &[]);
     goes_on(&server.url, &work, "x");

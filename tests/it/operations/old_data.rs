@@ -18,6 +18,8 @@ const JOURNAL_SIZE: usize = 1 << 20;
 /// Database of the server at commit `30a76c7`, as a kill left it: typed updates are in a table of
 /// their own. Data of this state and later ones open for ever.
 const BEFORE_FIRST_RELEASE: &str = include_str!("../../../fixtures/data/before-first-release.sql");
+/// Database of a server with comments, as a kill left it.
+const WITH_COMMENTS: &str = include_str!("../../../fixtures/data/with-comments.sql");
 const TEXT: &str = "He could of slept. It were late.";
 const DECIDED: (&str, &str) =
     ("doc_01a20edbbe9f71bf9b669a61418ad94e", "req_01a20edbbecf766bbd25514638977520");
@@ -129,4 +131,27 @@ fn data_of_the_state_before_the_first_release_are_read_decided_and_written_on() 
     assert_eq!(owner.gets("rules").ok()["rules"][0]["effect"], "ask");
     assert_eq!(owner.gets("spending").ok()["personLimitUsd"], 20.0);
     people_go_on_writing(copydesk, &[decided, waiting, typed]);
+}
+
+#[test]
+fn comments_of_an_older_server_are_where_they_were_and_answered() {
+    let copydesk = server_on(WITH_COMMENTS, None);
+    let owner = RestClient::new(&copydesk, OWNER);
+    let list = owner.gets("documents").ok();
+    let document = list["documents"][0]["id"].as_str().unwrap();
+    let text = text_of(&copydesk, document);
+    assert_eq!(text, "Really. He could of dreamt.");
+    let comments = owner.gets(&format!("documents/{document}/comments")).ok();
+    let threads = comments["threads"].as_array().unwrap();
+    let found: Vec<_> = threads.iter().map(|it| (&it["quote"], &it["status"])).collect();
+    let of = |quote: &str, status: &str| (json!(quote), json!(status));
+    let expected = [of("", "open"), of("late", "orphaned"), of("slept", "resolved")];
+    assert!(found.iter().copied().eq(expected.iter().map(|(a, b)| (a, b))), "{found:?}");
+    let at = |edge: &str| usize::try_from(threads[2]["anchor"][edge].as_u64().unwrap()).unwrap();
+    assert_eq!(&text[at("from")..at("to")], "dreamt");
+    assert_eq!(threads[0]["comments"].as_array().unwrap().len(), 2);
+    assert_eq!(comments["unread"], json!([threads[0]["id"]]));
+    let thread = format!("comments/{}", threads[1]["id"].as_str().unwrap());
+    owner.posts(&thread, &json!({"text": "Gone."})).ok();
+    people_go_on_writing(copydesk, &[document]);
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{TestServer, copydesk_command, found, output_of};
 
-/// How long people have to decide, in seconds, as the server says.
+/// Returns the time that people have to decide, in seconds, as the server says.
 fn seconds(copydesk: &TestServer) -> Value {
     let ack = copydesk.owner().emit("settings:get", &json!({})).ok();
     ack["settings"]["timeoutSeconds"].clone()

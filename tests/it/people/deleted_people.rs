@@ -135,6 +135,15 @@ fn populated_server() -> PopulatedServer {
     // And from his own, which begins with hers.
     let again = json!({"sessionId": ben.session(), "documentId": document, "requestId": next});
     ben.emit("transcript:fork", &again).ok();
+    // She begins a thread, which he answers and she has read; and she resolves one of his.
+    let wish = json!({"documentId": document, "text": "Is it so?", "mentions": [ben.user()["id"]]});
+    let thread = ana.emit("comment:create", &wish).ok()["thread"]["id"].clone();
+    let reply = json!({"threadId": thread, "text": "It is.", "mentions": [ana.user()["id"]]});
+    ben.emit("comment:reply", &reply).ok();
+    ana.emit("comment:read", &json!({"documentId": document})).ok();
+    let wish = json!({"documentId": document, "text": "Good."});
+    let his = ben.emit("comment:create", &wish).ok()["thread"]["id"].clone();
+    ana.emit("comment:resolve", &json!({"threadId": his, "resolved": true})).ok();
     // And she talks in private.
     ana.is_answered(SECRET, &json!({"documentContent": "Mine.\n"}));
     PopulatedServer { copydesk, owner, ana, ben, document }
@@ -144,9 +153,21 @@ fn populated_server() -> PopulatedServer {
 fn a_deleted_person_is_named_nowhere_but_in_the_audit_log() {
     let PopulatedServer { copydesk, owner, ana, ben, document } = populated_server();
     let (her, his) = (id(&ana), id(&ben));
-    for place in ["tokens", "decisions", "requests", "messages", "rules", "outbox", "idempotency"] {
+    for place in [
+        "tokens",
+        "decisions",
+        "requests",
+        "messages",
+        "rules",
+        "outbox",
+        "idempotency",
+        "comment_threads",
+    ] {
         let places = places_of(&copydesk, &[NAME, CALLED]);
         assert!(places.iter().any(|(table, _)| table == place), "the story fills {place}");
+    }
+    for place in ["comment_reads", "comment_mentions"] {
+        assert!(places_of(&copydesk, &[&her]).iter().any(|(table, _)| table == place), "{place}");
     }
     let before = preview(&owner, &her);
     assert_eq!((&before["state"], &before["name"]), (&json!("stored"), &json!(NAME)));
@@ -172,6 +193,10 @@ fn a_deleted_person_is_named_nowhere_but_in_the_audit_log() {
     let program = RestClient::new(&copydesk, OWNER);
     let written = program.gets(&format!("documents/{document}/provenance")).ok();
     assert!(written.to_string().contains(NEUTRAL), "{written}");
+    let comments = program.gets(&format!("documents/{document}/comments")).ok();
+    comments_do_not_name_her(&comments, &her);
+    let is_her_own = |table: &str| ["comment_reads", "comment_mentions"].contains(&table);
+    assert!(places_of(&copydesk, &[&her]).iter().all(|(table, _)| !is_her_own(table)));
     // The log says that it was done and by whom, without her name.
     let log = program.gets("audit").ok();
     let lines = log["lines"].as_array().unwrap();
@@ -188,6 +213,17 @@ fn a_deleted_person_is_named_nowhere_but_in_the_audit_log() {
     copydesk.checks_its_data();
 }
 
+/// Her comments keep their text.
+fn comments_do_not_name_her(comments: &Value, her: &str) {
+    let [his_thread, hers] = comments["threads"].as_array().unwrap().as_slice() else {
+        panic!("two threads")
+    };
+    assert_eq!(his_thread["resolvedBy"], json!({"id": her, "name": NEUTRAL}));
+    let [first, second] = [&hers["comments"][0], &hers["comments"][1]];
+    assert_eq!((&first["author"]["name"], &first["text"]), (&json!(NEUTRAL), &json!("Is it so?")));
+    assert_eq!([&first["mentions"], &second["mentions"]], [&json!([]), &json!([])]);
+}
+
 /// There is some of everything on the server.
 fn counts_everything(before: &Value) {
     for (group, name) in [
@@ -198,6 +234,7 @@ fn counts_everything(before: &Value) {
         ("renamed", "requests"),
         ("renamed", "decisions"),
         ("renamed", "rules"),
+        ("renamed", "threads"),
         ("kept", "updates"),
         ("kept", "auditLines"),
     ] {
@@ -209,6 +246,7 @@ fn no_answer_names_her(copydesk: &TestServer, ben: &Person, document: &str, her:
     for path in [
         format!("documents/{document}/versions"),
         format!("documents/{document}/provenance"),
+        format!("documents/{document}/comments"),
         format!("documents/{document}/export?format=json"),
         format!("documents/{document}/export?format=criticmarkup"),
         format!("requests?documentId={document}"),
@@ -281,7 +319,7 @@ fn runs_of_a_deleted_person_end_and_what_they_proposed_is_withdrawn() {
 }
 
 #[test]
-fn a_request_that_somebody_has_brought_back_waits_on_under_the_neutral_name() {
+fn a_request_that_someone_has_brought_back_waits_on_under_the_neutral_name() {
     let copydesk = TestServer::scripted(script());
     let (owner, ana, ben) = (copydesk.owner(), zephyrine(&copydesk), copydesk.editor("Ben"));
     ben.opens(&ana.creates(BEFORE));
@@ -303,7 +341,7 @@ fn a_request_that_somebody_has_brought_back_waits_on_under_the_neutral_name() {
 }
 
 #[test]
-fn only_owners_delete_people_and_nobody_themselves_or_the_owner() {
+fn only_owners_delete_people_and_no_one_themselves_or_the_owner() {
     let copydesk = TestServer::scripted(script());
     let (owner, ana, ben) = (copydesk.owner(), zephyrine(&copydesk), copydesk.editor("Ben"));
     let issued = owner.emit("token:issue", &json!({"role": "owner", "name": "Olga"})).ok();
@@ -405,7 +443,7 @@ fn a_deletion_that_a_crash_interrupts_is_finished_by_the_next_start() {
 }
 
 #[test]
-fn whoever_signs_in_after_their_deletion_is_a_new_person() {
+fn a_person_who_signs_in_after_their_deletion_is_a_new_person() {
     let provider = IdentityProvider::start();
     let flags = provider.flags(&["editor=anyone"]);
     let flags: Vec<_> = flags.iter().map(String::as_str).collect();

@@ -1,11 +1,13 @@
-//! Who may do what, at every door: each event, each route and each command is in a table here, for
-//! each kind of person.
+//! Permissions at every door: each event, each route and each command is in a table here, for each
+//! kind of person.
 //!
 //! A new event or route that is missing in its table fails. `o`wner, `e`ditor, `r`eviewer,
-//! `v`iewer, and a `s`tranger: an editor whose token is for another document. What each role may do
+//! s`u`ggester, `v`iewer, and a `s`tranger: an editor whose token is for another document. A
+//! suggester may also do what a viewer may. What each role may do
 //! is decided in `crates/ids/src/permissions.rs` and nowhere else.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
@@ -20,7 +22,7 @@ use crate::support::{
 const TEXT: &str = "Teh keeper wrote every night.\n";
 
 /// (event, payload, who may). `$document`: a new one of the owner's, `$request`: one that waits in
-/// it, `$session`: the person's own.
+/// it, `$thread` and `$comment`: the owner's in it, `$session`: the person's own.
 #[rustfmt::skip]
 const EVENTS: &[(&str, &str, &str)] = &[
     ("document:list", "{}", "oervs"),
@@ -42,6 +44,16 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("document:provenance", r#"{"documentId": "$document"}"#, "oerv"),
     ("document:compare", r#"{"documentId": "$document", "from": 0}"#, "oerv"),
     ("document:restore", r#"{"documentId": "$document", "version": 0}"#, "oe"),
+    ("suggestion:update", r#"{"documentId": "$document", "version": 0, "revision": 0, "changes": [[0, "x"], 30]}"#, "oeru"),
+    ("comment:list", r#"{"documentId": "$document"}"#, "oerv"),
+    ("comment:create", r#"{"documentId": "$document", "text": "x"}"#, "oeru"),
+    ("comment:read", r#"{"documentId": "$document"}"#, "oerv"),
+    ("comment:people", r#"{"documentId": "$document"}"#, "oeru"),
+    // The thread is the owner's.
+    ("comment:reply", r#"{"threadId": "$thread", "text": "x"}"#, "oeru"),
+    ("comment:resolve", r#"{"threadId": "$thread", "resolved": true}"#, "oeru"),
+    ("comment:edit", r#"{"commentId": "$comment", "text": "x"}"#, "o"),
+    ("comment:delete", r#"{"commentId": "$comment"}"#, "o"),
     ("workspace:files", "{}", "oe"),
     // Heard only where its sender has come in, so there is nothing to refuse.
     ("presence:update", r#"{"documentId": "$document", "version": 0, "anchor": 0, "head": 0}"#, "oervs"),
@@ -60,6 +72,8 @@ const EVENTS: &[(&str, &str, &str)] = &[
     ("approval:told", r#"{"request_id": "$request", "approved": false}"#, "oer"),
     ("approval:focus", r#"{"request_id": "$request", "on": true}"#, "oer"),
     ("approval:split", r#"{"request_id": "$request", "hunk_id": "none"}"#, "oer"),
+    ("approval:defer", r#"{"request_id": "$request", "hunk_id": "none", "on": true}"#, "oerv"),
+    ("approval:deferred", r#"{"documentId": "$document"}"#, "oerv"),
     ("approval:extend", r#"{"request_id": "$request"}"#, "oer"),
     ("approval:undo", r#"{"request_id": "$request"}"#, "oer"),
     ("approval:reopen", r#"{"request_id": "$request"}"#, "oer"),
@@ -119,7 +133,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/documents/{id}/settings", "GET /api/v1/documents/$document/settings", "", "oerv"),
     ("/api/v1/documents/{id}/settings", "PATCH /api/v1/documents/$document/settings", r#"{"approvals": "on"}"#, "o"),
     ("/api/v1/documents/{id}/edits", "POST /api/v1/documents/$document/edits", r#"{"version": 0, "text": "x"}"#, "oe"),
-    ("/api/v1/documents/{id}/convert", "POST /api/v1/documents/$document/convert?name=a.md", "x", "oe"),
+    ("/api/v1/documents/{id}/convert", "POST /api/v1/documents/$document/convert?name=a.md", "x", "oeru"),
     ("/api/v1/documents/{id}/restore", "POST /api/v1/documents/$document/restore", r#"{"version": 0}"#, "oe"),
     ("/api/v1/documents/{id}/versions", "GET /api/v1/documents/$document/versions", "", "oerv"),
     ("/api/v1/documents/{id}/versions/{version}", "GET /api/v1/documents/$document/versions/0", "", "oerv"),
@@ -130,6 +144,17 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/documents/{id}/roles", "GET /api/v1/documents/$document/roles", "", "o"),
     ("/api/v1/documents/{id}/roles", "PUT /api/v1/documents/$document/roles", r#"{"group": "writers", "role": "viewer"}"#, "o"),
     ("/api/v1/documents/{id}/roles", "DELETE /api/v1/documents/$document/roles?group=none", "", "o"),
+    ("/api/v1/documents/{id}/suggestion", "PUT /api/v1/documents/$document/suggestion", r#"{"version": 0, "revision": 0, "changes": [[0, "x"], 30]}"#, "oeru"),
+    ("/api/v1/documents/{id}/comments", "GET /api/v1/documents/$document/comments", "", "oerv"),
+    ("/api/v1/documents/{id}/comments", "POST /api/v1/documents/$document/comments", r#"{"text": "x"}"#, "oeru"),
+    ("/api/v1/documents/{id}/comments/read", "POST /api/v1/documents/$document/comments/read", "{}", "oerv"),
+    ("/api/v1/documents/{id}/deferred", "GET /api/v1/documents/$document/deferred", "", "oerv"),
+    ("/api/v1/documents/{id}/comments/people", "GET /api/v1/documents/$document/comments/people", "", "oeru"),
+    ("/api/v1/comments/{threadId}", "GET /api/v1/comments/$thread", "", "oerv"),
+    ("/api/v1/comments/{threadId}", "POST /api/v1/comments/$thread", r#"{"text": "x"}"#, "oeru"),
+    ("/api/v1/comments/{threadId}", "PATCH /api/v1/comments/$thread", r#"{"resolved": true}"#, "oeru"),
+    ("/api/v1/comments/{threadId}/{commentId}", "PATCH /api/v1/comments/$thread/$comment", r#"{"text": "x"}"#, "o"),
+    ("/api/v1/comments/{threadId}/{commentId}", "DELETE /api/v1/comments/$thread/$comment", "", "o"),
     // There is no workspace: a person with the right learns so.
     ("/api/v1/files", "GET /api/v1/files", "", "oe"),
     ("/api/v1/files", "POST /api/v1/files", r#"{"path": "a.txt"}"#, "oe"),
@@ -143,6 +168,7 @@ const ROUTES: &[(&str, &str, &str, &str)] = &[
     ("/api/v1/requests/{id}/decision", "POST /api/v1/requests/$request/decision", r#"{"approved": false}"#, "oer"),
     ("/api/v1/requests/{id}/told", "POST /api/v1/requests/$request/told", r#"{"approved": false}"#, "oer"),
     ("/api/v1/requests/{id}/split", "POST /api/v1/requests/$request/split", r#"{"hunk_id": "none"}"#, "oer"),
+    ("/api/v1/requests/{id}/defer", "POST /api/v1/requests/$request/defer", r#"{"hunk_id": "none", "on": true}"#, "oerv"),
     ("/api/v1/requests/{id}/extend", "POST /api/v1/requests/$request/extend", "{}", "oer"),
     ("/api/v1/requests/{id}/undo", "POST /api/v1/requests/$request/undo", "{}", "oer"),
     ("/api/v1/requests/{id}/reopen", "POST /api/v1/requests/$request/reopen", "{}", "oer"),
@@ -235,6 +261,8 @@ struct Cast {
     people: Vec<(char, Person)>,
     /// The session of a person who is none of these.
     elses: String,
+    /// A thread of the owner's for each row, and its comment: a person writes few in a minute.
+    threads: RefCell<HashMap<String, (String, String)>>,
 }
 
 /// A model that proposes the same change whenever it is asked.
@@ -253,12 +281,13 @@ fn cast() -> Cast {
     let people = vec![
         ('s', Person::arrive(copydesk.url(), &stranger, "Sid")),
         ('v', copydesk.person("Vic", Role::Viewer)),
+        ('u', copydesk.person("Sue", Role::Suggester)),
         ('r', copydesk.person("Rex", Role::Reviewer)),
         ('e', copydesk.editor("Ed")),
         ('o', Person::arrive(copydesk.url(), OWNER, "Olga")),
     ];
     let elses = copydesk.editor("Else").session();
-    Cast { copydesk, owner, people, elses }
+    Cast { copydesk, owner, people, elses, threads: RefCell::default() }
 }
 
 /// A guest, who has signed in and may edit another document: what strangers may.
@@ -271,7 +300,7 @@ fn guests() -> Cast {
     owner.emit("document:share", &share).ok();
     let guest = Person::arrive(copydesk.url(), &signs_in(&copydesk, &provider), "");
     let elses = copydesk.editor("Else").session();
-    Cast { copydesk, owner, people: vec![('s', guest)], elses }
+    Cast { copydesk, owner, people: vec![('s', guest)], elses, threads: RefCell::default() }
 }
 
 impl Cast {
@@ -279,6 +308,14 @@ impl Cast {
     fn fill(&self, payload: &str, person: &Person) -> Value {
         let [text] = self.put_names([payload], Some(person));
         serde_json::from_str(&text).unwrap()
+    }
+
+    /// Begins a thread of the owner's in a new document.
+    fn begins_thread(&self) -> (String, String) {
+        let wish = json!({"documentId": self.owner.creates(TEXT), "text": "Why?"});
+        let thread = self.owner.emit("comment:create", &wish).ok()["thread"].clone();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        (text(&thread["id"]), text(&thread["comments"][0]["id"]))
     }
 
     /// The same for texts that are about the same things.
@@ -296,8 +333,16 @@ impl Cast {
         } else {
             String::new()
         };
+        let (thread, comment) = if has("$thread") || has("$comment") {
+            let mut threads = self.threads.borrow_mut();
+            threads.entry(texts.concat()).or_insert_with(|| self.begins_thread()).clone()
+        } else {
+            Default::default()
+        };
         texts.map(|text| {
             text.replace("$document", &document)
+                .replace("$thread", &thread)
+                .replace("$comment", &comment)
                 .replace("$request", &request)
                 .replace("$session", &person.map(Person::session).unwrap_or_default())
                 .replace("$elses", &self.elses)
@@ -305,7 +350,12 @@ impl Cast {
     }
 }
 
-/// Whether a person was let through: any other complaint means that they were.
+/// Returns `true` if the table says that a person may.
+fn may(who: &str, letter: char) -> bool {
+    who.contains(letter) || letter == 'u' && who.contains('v')
+}
+
+/// Returns `true` if a person was let through: any other complaint means that they were.
 fn let_through(answer: &Value) -> bool {
     // A batch answers for each of its decisions.
     let answer = answer["results"].get(0).unwrap_or(answer);
@@ -330,7 +380,7 @@ fn check_events(cast: &Cast) {
         for (letter, person) in &cast.people {
             let payload = cast.fill(payload, person);
             let answer = person.ack(person.send_args(event, &json!([payload])));
-            if let_through(answer.body()) != who.contains(*letter) {
+            if let_through(answer.body()) != may(who, *letter) {
                 wrong.push(format!("{event} by {}: {}", person.name, answer.body()));
             }
         }
@@ -369,7 +419,7 @@ fn check_routes(cast: &Cast, but: &str) {
                 send(cast.copydesk.address(), &request, &headers, &body).status
             };
             let refused = if token.is_some() { 403 } else { 401 };
-            if (status != refused) != who.contains(*letter) {
+            if (status != refused) != may(who, *letter) {
                 wrong.push(format!("{request} by {letter}: {status}"));
             }
         }

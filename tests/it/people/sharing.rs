@@ -270,7 +270,7 @@ fn a_role_is_changed_and_taken_at_once_also_from_who_is_connected() {
 }
 
 #[test]
-fn a_group_that_somebody_has_left_counts_no_more_once_they_sign_in_again() {
+fn a_group_that_someone_has_left_counts_no_more_once_they_sign_in_again() {
     let provider = IdentityProvider::start();
     let rules = ["viewer=group:writers"];
     let copydesk = scripted(&provider, &rules, Script::talking());
@@ -344,10 +344,10 @@ fn whose_right_to_decide_ends_loses_their_votes() {
     let votes = |person: &Person| person.pending()[0].hunks()[0]["votes"].clone();
     assert_eq!(votes(&owner)[0]["name"], "Gus");
     share(&owner, &here, GUS, "viewer");
-    let told = owner.sees_where("tool_approval_update", |it| {
+    let event = owner.sees_where("tool_approval_update", |it| {
         it["request_id"] == request.id() && it["hunks"][0].get("votes").is_none()
     });
-    assert_eq!(told["hunks"][0]["status"], "pending", "{told}");
+    assert_eq!(event["hunks"][0]["status"], "pending", "{event}");
     owner.accepts(&request, &[1]);
     assert_eq!(owner.text(), BEFORE, "one person has agreed");
     let gus = comes_back(&copydesk, &gus);

@@ -27,9 +27,9 @@ pub fn scripted(provider: &IdentityProvider, roles: &[&str], script: Script) -> 
 /// Browser of a person, as far as signing in goes.
 struct Browser {
     address: String,
-    /// What it sends back, as `NAME=VALUE`.
+    /// Cookie that it sends back, as `NAME=VALUE`.
     cookie: String,
-    /// Where the provider has sent it.
+    /// Address to which the provider has sent it.
     callback: String,
 }
 
@@ -110,7 +110,7 @@ fn over_rest(address: &str, token: &str, request: &str) -> Response {
 }
 
 #[test]
-fn somebody_signs_in_and_comes_in_everywhere_with_the_token_of_the_login() {
+fn someone_signs_in_and_comes_in_everywhere_with_the_token_of_the_login() {
     let provider = IdentityProvider::start();
     let copydesk = server(&provider, &["viewer=anyone", "editor=group:writers"]);
     let offer = ask(copydesk.address(), "GET /api/v1/sign-in", &[("Host", copydesk.address())]);
@@ -163,7 +163,7 @@ fn a_second_sign_in_is_the_same_person_and_another_subject_is_not() {
 }
 
 #[test]
-fn an_answer_for_another_browser_or_state_lets_nobody_in() {
+fn an_answer_for_another_browser_or_state_lets_no_one_in() {
     let provider = IdentityProvider::start();
     let copydesk = server(&provider, &["editor=anyone"]);
     let ana = Browser::agrees(copydesk.address(), &provider);
@@ -177,7 +177,7 @@ fn an_answer_for_another_browser_or_state_lets_nobody_in() {
 }
 
 #[test]
-fn a_token_of_the_provider_that_does_not_hold_lets_nobody_in() {
+fn a_token_of_the_provider_that_does_not_hold_lets_no_one_in() {
     let provider = IdentityProvider::start();
     let copydesk = server(&provider, &["editor=anyone"]);
     for fault in [
@@ -250,7 +250,7 @@ fn a_code_is_good_once() {
 }
 
 #[test]
-fn whoever_says_no_at_the_provider_is_not_let_in() {
+fn a_person_who_says_no_at_the_provider_is_not_let_in() {
     let provider = IdentityProvider::start();
     let copydesk = server(&provider, &["editor=anyone"]);
     provider.declines();
@@ -353,8 +353,8 @@ fn tied_tokens_and_sign_ins_of_one_login_are_one_voice_where_two_people_decide()
     let cy = arrives(&copydesk, &signs_in(&copydesk, &provider));
     let other = json!({"id": tied["id"], "login": cy.user()["id"]});
     owner.emit("token:tie", &other).refused_with("already_exists");
-    let nobody = json!({"id": link_of(&owner, "Ben"), "login": "usr_nobody"});
-    owner.emit("token:tie", &nobody).refused_with("not_found");
+    let unknown = json!({"id": link_of(&owner, "Ben"), "login": "usr_nobody"});
+    owner.emit("token:tie", &unknown).refused_with("not_found");
     cy.emit("token:tie", &tied).refused_with("not_allowed");
 }
 
@@ -373,8 +373,8 @@ fn a_rule_about_a_person_holds_after_their_token_was_tied_to_a_login() {
         ana.opens(&document);
         let run = ana.asks("Fix the spelling");
         assert_eq!(ana.answer(&run)["updateType"], "none");
-        let told = ana.told(&run).remove(0).to_string();
-        assert!(told.contains("for what Ana’s link asks"), "{told}");
+        let tool_result = ana.tool_results(&run).remove(0).to_string();
+        assert!(tool_result.contains("for what Ana’s link asks"), "{tool_result}");
     };
     is_denied(&linked);
     let login = arrives(&copydesk, &signs_in(&copydesk, &provider));

@@ -1,4 +1,4 @@
-//! Who else is let in, and who no longer is: tokens over the socket, over HTTP and by the command
+//! Admission of other people, and its end: tokens over the socket, over HTTP and by the command
 //! line.
 
 use std::process::Output;
@@ -27,7 +27,7 @@ fn revokes(owner: &Person, issued: &Value) {
 // Over the socket.
 
 #[test]
-fn an_owner_lets_somebody_in_under_a_name_and_a_role() {
+fn an_owner_lets_someone_in_under_a_name_and_a_role() {
     let copydesk = TestServer::quiet();
     let owner = copydesk.owner();
     let bo = arrives(&copydesk, &issues(&owner, json!({"role": "reviewer", "name": " Bo\u{7} "})));

@@ -1,5 +1,5 @@
-//! What is decided is judged as it will be applied: an edited input, a person's own words in a
-//! change, a fresh preview.
+//! A decision is judged as it will be applied: an edited input, a person's own words in a change, a
+//! fresh preview.
 
 use serde_json::{Value, json};
 
@@ -87,8 +87,12 @@ fn a_fresh_preview_says_whom_it_takes_and_is_decided_by_them_alone() {
     let stale = ed.decides(&request, json!({"approved": true})).refused_with("stale_preview");
     let fresh = Request(stale["details"].clone());
     assert_eq!((&fresh["policies"], &fresh["policy"]), (&json!(["owner"]), &json!("owner")));
-    let told = ed.sees_where("tool_approval_update", |it| it["fresh"].is_object());
-    assert_eq!(told["policies"], json!(["owner"]), "whoever may not decide it now hears of it too");
+    let event = ed.sees_where("tool_approval_update", |it| it["fresh"].is_object());
+    assert_eq!(
+        event["policies"],
+        json!(["owner"]),
+        "a person who may not decide it now hears of it too"
+    );
     ed.decides(&fresh, json!({"approved": true})).refused_with("not_allowed");
     assert_eq!(copydesk.file("a.txt").as_deref(), Some(long.as_str()));
     owner.decides(&fresh, json!({"approved": true})).ok();
@@ -147,8 +151,8 @@ fn what_the_model_would_be_told_is_refused_as_the_decision_would_be() {
     ed.emit("approval:told", &with(&"Z".repeat(48))).refused_with("not_allowed");
     assert_eq!(ed.emit("approval:told", &with("deux")).ok()["state"], "complete");
     configure(&owner, &owner.document(), &json!([{"over": 10, "policy": "two"}]));
-    let told = ed.emit("approval:told", &with(&"Z".repeat(48))).ok();
-    assert_eq!(told["state"], "waiting", "one vote of two: {told}");
+    let answer = ed.emit("approval:told", &with(&"Z".repeat(48))).ok();
+    assert_eq!(answer["state"], "waiting", "one vote of two: {answer}");
     let rule = json!({"documentId": owner.document(), "effect": "deny", "tool": "*", "over": 20});
     owner.emit("rules:add", &rule).ok();
     ed.emit("approval:told", &with(&"Z".repeat(48))).refused_with("not_allowed");
@@ -209,7 +213,7 @@ fn what_was_accepted_already_counts() {
     assert!(owner.text().ends_with("Seven eight nine.\n"));
 }
 
-/// What a person is answered over HTTP.
+/// Returns the answer to a person over HTTP: status and body.
 fn posts(copydesk: &TestServer, person: &Person, route: &str, body: &Value) -> (u16, Value) {
     let bearer = format!("Bearer {}", person.token);
     let host = copydesk.address();
@@ -280,7 +284,7 @@ fn a_file_is_taken_back_by_those_whom_so_much_takes() {
 }
 
 #[test]
-fn a_file_that_somebody_has_rewritten_is_taken_back_by_those_whom_that_takes() {
+fn a_file_that_someone_has_rewritten_is_taken_back_by_those_whom_that_takes() {
     let (copydesk, owner) = server_with_limit(&[("a.txt", "old")]);
     let ed = copydesk.editor("Ed");
     let request = written(&copydesk, &owner, "new");
@@ -369,7 +373,7 @@ fn an_edited_path_is_judged_as_that_path() {
 }
 
 #[test]
-fn a_rule_decides_no_more_than_whoever_made_it_may() {
+fn a_rule_decides_no_more_than_its_maker_may() {
     let input = |content: &str| json!({"file_path": "a.txt", "content": content});
     let script = Script::default()
         .answering("short", "Write", &input("short"))
@@ -416,7 +420,7 @@ fn own_words_in_a_file_that_is_open_are_denied_by_the_rules_of_the_inbox() {
 }
 
 #[test]
-fn a_file_that_somebody_has_rewritten_is_not_taken_back_against_a_rule() {
+fn a_file_that_someone_has_rewritten_is_not_taken_back_against_a_rule() {
     let (copydesk, owner) = server_with_limit(&[("a.txt", "old")]);
     let rex = copydesk.person("Rex", Role::Reviewer);
     let request = written(&copydesk, &owner, "new");
@@ -449,7 +453,7 @@ fn an_approval_with_another_input_is_not_taken_for_the_models() {
 }
 
 #[test]
-fn an_edit_does_not_overwrite_another_file_that_nobody_was_shown() {
+fn an_edit_does_not_overwrite_another_file_that_no_one_was_shown() {
     let (copydesk, owner) = server_with_limit(&[("other.txt", "words of a person")]);
     let request = asks_for_a_file(&owner);
     writes_instead(&owner, &request, "other.txt", "mine").refused_with("invalid_decision");
@@ -520,7 +524,7 @@ fn configure_policy(owner: &Person, policy: &str) {
 }
 
 #[test]
-fn a_vote_on_a_request_without_changes_is_withdrawn_by_whoever_gave_it() {
+fn a_vote_on_a_request_without_changes_is_withdrawn_by_the_person_who_gave_it() {
     let (copydesk, owner) = server_with_limit(&[]);
     let ana = copydesk.editor("Ana");
     configure(&owner, "desk", &json!([{"policy": "two"}]));

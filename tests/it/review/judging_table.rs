@@ -20,7 +20,7 @@ use crate::support::{ClaudeStandIn, OWNER, Person, Request, Role, Script, TestSe
 const TEXT: &str = "one two three\n";
 const CHANGED: &str = "one TWO three\n";
 
-/// How a request comes to be. A new one does not compile before it is asked for.
+/// Way in which a request comes to be. A new one does not compile before it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallPath {
     /// `run` over the socket: a file.
@@ -45,7 +45,7 @@ enum CallPath {
     NewDocument,
 }
 
-/// What a decision carries.
+/// Content of a decision.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     /// So many units of one's own: as another input, or as the text of the change.
@@ -60,7 +60,7 @@ enum Form {
     Respond,
 }
 
-/// What must be judged for the answer that is expected.
+/// Rule that must judge for the answer that is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Judged {
     Role,
@@ -125,7 +125,7 @@ fn file(content: &str) -> Value {
     json!({"file_path": "a.txt", "content": content})
 }
 
-/// What the model of a door does, once it is asked.
+/// Returns the script of the model of a door, once it is asked.
 fn script(call_path: CallPath) -> Script {
     let once = |tool: &str, input: &Value| Script::calling(tool, input);
     match call_path {
@@ -191,7 +191,7 @@ impl Stage {
     }
 
     fn person(&self, letter: char) -> &Person {
-        &self.people.iter().find(|(it, _)| *it == letter).expect("somebody").1
+        &self.people.iter().find(|(it, _)| *it == letter).expect("someone").1
     }
 
     /// A decision in this form.
@@ -220,7 +220,7 @@ impl Stage {
         self.request.decision(decision)
     }
 
-    /// What each door that decides answers: the code of the refusal, and its words.
+    /// Returns the answer of each door that decides: the code of the refusal, and its words.
     fn answers(&self, person: &Person, decision: &Value) -> Vec<(&'static str, Value)> {
         let of_batch = |answer: &Value| answer["results"][0]["error"].clone();
         let batch = json!({"responses": [decision]});
@@ -245,7 +245,7 @@ impl Stage {
     }
 }
 
-/// Who makes a call, and waits as long as this is kept.
+/// Program or person that makes a call, and waits as long as this is kept.
 enum Caller {
     Socket,
     Messages(#[expect(dead_code, reason = "it is waited with, not for")] JoinHandle<()>),
@@ -382,6 +382,8 @@ const WAYS: &[(&str, Option<&str>)] = &[
     ("approval:told", None),
     // It applies nothing; what it leaves to decide is judged like the rest.
     ("approval:split", None),
+    ("approval:defer", None),
+    ("approval:deferred", None),
     ("approval:focus", None),
     ("approval:extend", None),
     ("approval:withdraw", None),
@@ -392,6 +394,7 @@ const WAYS: &[(&str, Option<&str>)] = &[
     ("/api/v1/requests/{id}/decision", Some("the table")),
     ("/api/v1/requests/{id}/told", None),
     ("/api/v1/requests/{id}/split", None),
+    ("/api/v1/requests/{id}/defer", None),
     ("/api/v1/requests/{id}/extend", None),
     ("/api/v1/requests/{id}/undo", Some("judging.rs: undo")),
     ("/api/v1/requests/{id}/reopen", Some("judging.rs: proposed again")),

@@ -51,7 +51,7 @@ fn one_of_two_people_may_change_their_mind_until_the_other_agrees() {
     ana.decides(&request, accepting(&request, 1, None)).ok();
     ana.decides(&request, accepting(&request, 1, Some("Our"))).ok();
     ben.decides(&request, accepting(&request, 1, None)).ok();
-    assert_eq!(ben.text(), BEFORE, "nobody wants the first any more but Ben");
+    assert_eq!(ben.text(), BEFORE, "no one wants the first any more but Ben");
     ben.decides(&request, accepting(&request, 1, Some("Our"))).ok();
     assert_eq!(ana.text(), BEFORE.replace("Teh", "Our"));
 }
@@ -104,7 +104,7 @@ fn the_asking_document_sees_title_and_status_of_what_waits_in_another_one() {
     for event in ["tool_approval_request", "tool_approval_update", "tool_approval_resolved"] {
         assert_eq!(guest.heard(event), [] as [Value; 0]);
     }
-    assert_eq!(owner.saw("tool_approval_request").len(), 2, "nobody is told twice");
+    assert_eq!(owner.saw("tool_approval_request").len(), 2, "no one is asked twice");
     let words = guest.events().iter().map(|(_, it)| it.to_string()).collect::<String>();
     assert!(!words.contains("keeper"), "{words}");
 }
@@ -136,7 +136,7 @@ fn what_expired_can_be_proposed_again_beside_what_was_accepted() {
     ben.emit("approval:reopen", &json!({"request_id": request.id()})).ok();
     let again = ana.pending().remove(0);
     assert_eq!(again.statuses(), ["accepted", "pending", "pending"]);
-    assert_eq!(again["expires_at"], Value::Null, "nobody waits for it any more");
+    assert_eq!(again["expires_at"], Value::Null, "no one waits for it any more");
     ana.accepts_all(&again);
     assert_eq!(ben.text(), format!("Today. {AFTER}"));
 }
@@ -211,9 +211,9 @@ fn words_of_another_document_stay_with_its_people_however_a_call_names_it() {
     owner.decides(&owner.sees_request_of(&run), json!({"approved": true})).ok();
     owner.rejects(&owner.sees_request_of(&run), "No");
     guest.answer(&run);
-    let told = guest.told(&run);
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert_eq!(told[2]["permissionDecision"], "deny", "{:?}", told[2]);
+    let tool_results = guest.tool_results(&run);
+    assert_eq!(tool_results.len(), 3, "{tool_results:?}");
+    assert_eq!(tool_results[2]["permissionDecision"], "deny", "{:?}", tool_results[2]);
     let heard = guest.events().iter().map(|(_, it)| it.to_string()).collect::<String>();
     let said =
         guest.emit("transcript:get", &json!({"sessionId": guest.session(), "documentId": asking}));

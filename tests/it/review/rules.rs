@@ -63,12 +63,12 @@ impl Table {
         self.ana.sees_request_of(&run)
     }
 
-    /// Whether a request of Ana's waits for people after the run has come so far.
+    /// Returns `true` if a request of Ana's waits for people after the run has come so far.
     fn waits(&self, request: &Request) -> bool {
         self.ana.pending().iter().any(|it| it.id() == request.id())
     }
 
-    /// What a program learns about the document.
+    /// Returns what a program learns about the document.
     fn fetches(&self, what: &str) -> Value {
         let route = format!("GET /api/v1/documents/{}/{what}", self.owner.document());
         let (host, bearer) = (self.copydesk.address(), format!("Bearer {}", self.ana.token));
@@ -122,8 +122,8 @@ fn the_model_hears_of_an_automatic_approval_what_it_hears_of_any() {
     let table = Table::with_rule(|it| &it.ana, up_to(16));
     let run = table.ana.asks("second");
     assert_eq!(table.ana.answer(&run)["documentUpdate"], SECOND);
-    let told = table.ana.told(&run);
-    assert_eq!((told.len(), &told[0]["is_error"]), (1, &json!(false)));
+    let tool_results = table.ana.tool_results(&run);
+    assert_eq!((tool_results.len(), &tool_results[0]["is_error"]), (1, &json!(false)));
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_rule_that_is_revoked_is_no_longer_one_of_the_two_who_agree() {
 }
 
 #[test]
-fn the_owners_policy_hears_an_owners_rule_and_nobody_elses() {
+fn the_owners_policy_hears_an_owners_rule_and_no_one_elses() {
     let table = Table::with_rule(|it| &it.ana, up_to(16));
     table.settings(json!({"policy": "owner"})).ok();
     let second = table.asks("second");
@@ -291,7 +291,7 @@ fn a_rule_for_a_session_is_not_for_the_other_window() {
 }
 
 #[test]
-fn people_who_read_a_document_see_its_rules_and_nobody_else_does() {
+fn people_who_read_a_document_see_its_rules_and_no_one_else_does() {
     let table = Table::with_rule(|it| &it.ana, up_to(16));
     let vic = table.copydesk.person("Vic", Role::Viewer);
     vic.opens(&table.owner.document());
@@ -336,7 +336,7 @@ fn words_that_a_rule_let_in_say_which_rule_of_whom_it_was_even_when_it_is_over()
     let second = table.asks("second");
     table.ana.sees_resolved(&second);
     table.ben.emit("rules:revoke", &json!({"id": rule["id"]})).ok();
-    let told = json!({
+    let expected = json!({
         "id": rule["id"],
         "by": table.ben.user(),
         "tool": "update_full_document",
@@ -349,11 +349,11 @@ fn words_that_a_rule_let_in_say_which_rule_of_whom_it_was_even_when_it_is_over()
             let mut spans = spans.as_array().unwrap().iter();
             spans.find(|it| it["request"] == request).unwrap()["rule"].clone()
         };
-        assert_eq!(of(second.id()), told);
+        assert_eq!(of(second.id()), expected);
         assert!(spans[0]["request"] != second.id() && spans[0].get("rule").is_none());
     }
     let exported = table.fetches("export?format=json")["provenance"].clone();
-    assert!(exported.as_array().unwrap().iter().any(|it| it["rule"] == told), "{exported}");
+    assert!(exported.as_array().unwrap().iter().any(|it| it["rule"] == expected), "{exported}");
 }
 
 #[test]
@@ -428,8 +428,11 @@ fn in_a_document_an_owner_denies_large_rewrites_and_has_small_ones_asked_about()
     add("deny", 20).ok();
     let run = table.ana.asks("third");
     assert_eq!(table.ana.answer(&run)["updateType"], "none");
-    let told = table.ana.told(&run).remove(0);
-    assert!(told.to_string().contains("changes of more than 20 UTF-16 units"), "{told}");
+    let tool_result = table.ana.tool_results(&run).remove(0);
+    assert!(
+        tool_result.to_string().contains("changes of more than 20 UTF-16 units"),
+        "{tool_result}"
+    );
     assert_eq!(table.ben.text(), SECOND);
     let pattern = json!({"documentId": table.owner.document(), "effect": "deny", "path": "*"});
     table.owner.emit("rules:add", &pattern).refused_with("invalid_payload");
@@ -444,14 +447,14 @@ fn a_rule_about_what_one_person_asks_does_not_touch_what_another_asks() {
     assert_eq!(added["author"], table.ana.user());
     let run = table.ana.asks("first");
     assert_eq!(table.ana.answer(&run)["updateType"], "none");
-    let told = table.ana.told(&run).remove(0);
-    assert!(told.to_string().contains("for what Ana asks"), "{told}");
+    let tool_result = table.ana.tool_results(&run).remove(0);
+    assert!(tool_result.to_string().contains("for what Ana asks"), "{tool_result}");
     let bens = table.ben.asks("first");
     let bens = table.ben.sees_request_of(&bens);
     table.owner.accepts_all(&bens);
     table.ana.comes_to_read(FIRST);
-    let nobody = json!({"documentId": table.owner.document(), "effect": "deny", "author": "x"});
-    table.owner.emit("rules:add", &nobody).refused_with("invalid_payload");
+    let by_author = json!({"documentId": table.owner.document(), "effect": "deny", "author": "x"});
+    table.owner.emit("rules:add", &by_author).refused_with("invalid_payload");
 }
 
 #[test]
@@ -465,8 +468,8 @@ fn an_approval_is_remembered_for_what_its_author_asks_in_every_session() {
     let request = table.asks("first");
     table.ben.decides(&request, about(&ben)).refused_with("invalid_decision");
     table.ben.decides(&request, about(&ana)).ok();
-    let told = table.ana.sees("rules:changed");
-    assert_eq!(told["rules"][0]["author"], ana, "by name, too");
+    let event = table.ana.sees("rules:changed");
+    assert_eq!(event["rules"][0]["author"], ana, "by name, too");
     let bens = table.ben.asks("second");
     let bens = table.ben.sees_request_of(&bens);
     assert!(table.waits(&bens), "Ben asked for it");

@@ -20,7 +20,7 @@ fn split(request: &Request, number: usize) -> Value {
     json!({"request_id": request.id(), "hunk_id": request.hunk(number)})
 }
 
-/// What a person has seen last of an open request.
+/// Returns the state of an open request that a person has seen last.
 fn now(person: &Person) -> Request {
     person.pending().remove(0)
 }
@@ -37,8 +37,8 @@ fn the_parts_of_a_change_can_be_decided_one_by_one() {
     assert_eq!((&other["kind"], &other["group"]), (&json!("correction"), &json!(2)));
 
     let ack = ben.emit("approval:split", &split(&request, 1)).ok();
-    let told = owner.sees_where("tool_approval_update", |it| it["fresh"].is_object());
-    let fresh = Request(told["fresh"].clone());
+    let event = owner.sees_where("tool_approval_update", |it| it["fresh"].is_object());
+    let fresh = Request(event["fresh"].clone());
     assert_eq!(fresh.hash(), ack["preview_hash"]);
     assert_ne!(fresh.hash(), request.hash());
     assert_eq!(fresh.statuses(), ["pending"; 4]);
@@ -172,7 +172,7 @@ fn a_vote_for_other_words_ends_with_the_change_it_was_for() {
     ana.decides(&request, json!({"approved": true, "hunks": own})).ok();
     owner.emit("approval:split", &split(&request, 1)).ok();
     owner.accepts(&now(&owner), &[1]);
-    assert_eq!(now(&owner).statuses(), ["pending"; 4], "nobody else wants these words yet");
+    assert_eq!(now(&owner).statuses(), ["pending"; 4], "no one else wants these words yet");
     ana.accepts(&now(&ana), &[1]);
     assert_eq!(now(&owner).statuses(), ["accepted", "pending", "pending", "pending"]);
 }
@@ -240,10 +240,10 @@ fn a_split_is_undone_as_long_as_none_of_its_parts_was_decided() {
     ana.emit("approval:undo", &a_part).refused_with("invalid_decision");
     ana.types(0, "Later. ");
     ana.emit("approval:undo", &join).ok();
-    let told = owner.sees_where("tool_approval_update", |it| {
+    let event = owner.sees_where("tool_approval_update", |it| {
         it["fresh"]["hunks"].as_array().is_some_and(|hunks| hunks.len() == 2)
     });
-    assert_eq!(told["fresh"]["preview_hash"], request.hash(), "it is the change that it was");
+    assert_eq!(event["fresh"]["preview_hash"], request.hash(), "it is the change that it was");
     ana.emit("approval:undo", &join).refused_with("invalid_decision");
     let named = json!({"approved": true, "hunks": parts.each(&[1], "accept")});
     ana.decides(&parts, named).refused_with("stale_preview");

@@ -95,7 +95,7 @@ fn shown_ever(person: &Person) -> Vec<Value> {
 }
 
 #[test]
-fn whoever_comes_late_sees_what_there_is() {
+fn a_person_who_comes_late_sees_what_there_is() {
     let copydesk = rewriting();
     let ana = copydesk.editor("Ana");
     let document = ana.creates(OLD);
@@ -196,7 +196,7 @@ fn a_denial_at_the_end_leaves_nothing() {
     let written = sees_written(&owner, 2);
     sees_it_go(&owner, &written);
     owner.answer(&run);
-    assert_eq!(owner.told(&run)[0]["permissionDecision"], "deny");
+    assert_eq!(owner.tool_results(&run)[0]["permissionDecision"], "deny");
     assert!(shown(&owner).is_empty() && owner.saw("tool_approval_request").is_empty());
 }
 
@@ -221,7 +221,7 @@ fn people_type_while_the_model_writes() {
 }
 
 #[test]
-fn nobody_decides_what_is_still_being_written() {
+fn no_one_decides_what_is_still_being_written() {
     let copydesk = rewriting();
     let ana = copydesk.editor("Ana");
     ana.creates(OLD);
@@ -259,8 +259,11 @@ fn the_transcript_tells_what_was_decided_and_what_was_asked_for() {
     ana.answer(&run);
     let read = json!({"sessionId": ana.session(), "documentId": ana.document()});
     let transcript = ana.emit("transcript:get", &read).ok();
-    let told = &transcript["requests"][0];
-    assert_eq!((&told["request_id"], &told["status"]), (&json!(request.id()), &json!("rejected")));
-    assert_eq!(told["feedback"], "I like it as it is");
-    assert_eq!(told["hunks"].as_array().unwrap().len(), request.hunks().len());
+    let answer = &transcript["requests"][0];
+    assert_eq!(
+        (&answer["request_id"], &answer["status"]),
+        (&json!(request.id()), &json!("rejected"))
+    );
+    assert_eq!(answer["feedback"], "I like it as it is");
+    assert_eq!(answer["hunks"].as_array().unwrap().len(), request.hunks().len());
 }

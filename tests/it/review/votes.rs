@@ -1,4 +1,4 @@
-//! Where two people decide: everybody sees for each change who approved it and who is still needed.
+//! Policies of two people: everybody sees for each change who approved it and who is still needed.
 
 use serde_json::json;
 
@@ -33,9 +33,9 @@ fn approved_by(request: &Request, number: usize) -> Vec<&str> {
 fn another_window_sees_at_once_who_approved_a_change_and_after_a_reload_too() {
     let (mut copydesk, _owner, ana, ben, request) = two_people();
     ana.accepts(&request, &[1]);
-    let told = ben.sees_where("tool_approval_update", |it| it["request_id"] == request.id());
-    let hunk = &told["hunks"][0];
-    assert_eq!(told["hunks"].as_array().map(Vec::len), Some(1), "only what was voted on: {told}");
+    let event = ben.sees_where("tool_approval_update", |it| it["request_id"] == request.id());
+    let hunk = &event["hunks"][0];
+    assert_eq!(event["hunks"].as_array().map(Vec::len), Some(1), "only what was voted on: {event}");
     assert_eq!((hunk["id"].as_str(), &hunk["status"]), (Some(request.hunk(1)), &json!("pending")));
     let vote = &hunk["votes"][0];
     assert_eq!(
@@ -59,18 +59,18 @@ fn another_window_sees_at_once_who_approved_a_change_and_after_a_reload_too() {
 }
 
 #[test]
-fn an_approval_of_words_that_somebody_changed_since_is_gone_until_they_are_back() {
+fn an_approval_of_words_that_someone_changed_since_is_gone_until_they_are_back() {
     let (_copydesk, _owner, ana, ben, request) = two_people();
     ana.accepts(&request, &[1]);
     ben.sees_where("tool_approval_update", |it| it["hunks"][0]["votes"].is_array());
     ben.overwrites("Teh", "Tehh");
-    let told = ana.sees_where("tool_approval_update", |it| it["hunks"][0]["status"] == "conflict");
-    assert_eq!(told["hunks"][0].get("votes"), None, "{told}");
+    let event = ana.sees_where("tool_approval_update", |it| it["hunks"][0]["status"] == "conflict");
+    assert_eq!(event["hunks"][0].get("votes"), None, "{event}");
     let now = ana.pending();
     assert_eq!((now[0].statuses()[0], approved_by(&now[0], 1)), ("conflict", vec![]));
     ben.overwrites("Tehh", "Teh");
-    let told = ana.sees_where("tool_approval_update", |it| it["hunks"][0]["status"] == "pending");
-    assert_eq!(told["hunks"][0]["votes"][0]["name"], "Ana", "{told}");
+    let event = ana.sees_where("tool_approval_update", |it| it["hunks"][0]["status"] == "pending");
+    assert_eq!(event["hunks"][0]["votes"][0]["name"], "Ana", "{event}");
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn approvals_that_a_milder_policy_clears_disappear_from_every_window() {
     ben.sees_where("tool_approval_update", |it| it["hunks"][0]["votes"].is_array());
     let any = json!({"documentId": owner.document(), "policy": "any"});
     owner.emit("document:settings", &any).ok();
-    let told = ben.sees_where("tool_approval_update", |it| it["policies"] == json!(["any"]));
-    assert_eq!(told["hunks"], json!([{"id": request.hunk(1), "status": "pending"}]));
+    let event = ben.sees_where("tool_approval_update", |it| it["policies"] == json!(["any"]));
+    assert_eq!(event["hunks"], json!([{"id": request.hunk(1), "status": "pending"}]));
     assert_eq!(approved_by(&ben.pending()[0], 1), [""; 0]);
 }
 
@@ -106,8 +106,8 @@ fn the_reason_of_a_rejection_is_seen_at_once_in_other_windows() {
     let reject = json!([{"id": request.hunk(1), "decision": "reject"}]);
     ana.decides(&request, json!({"approved": false, "hunks": reject, "feedback": "It is a name"}))
         .ok();
-    let told = ben.sees_where("tool_approval_update", |it| it["request_id"] == request.id());
-    let hunk = &told["hunks"][0];
+    let event = ben.sees_where("tool_approval_update", |it| it["request_id"] == request.id());
+    let hunk = &event["hunks"][0];
     assert_eq!((&hunk["status"], &hunk["feedback"]), (&json!("rejected"), &json!("It is a name")));
     let again = ben.second_window();
     let opened = again.opens(&ben.document());
@@ -122,7 +122,7 @@ fn the_reason_of_a_rejection_is_seen_at_once_in_other_windows() {
 }
 
 #[test]
-fn an_approval_is_withdrawn_by_the_person_who_gave_it_and_by_nobody_else() {
+fn an_approval_is_withdrawn_by_the_person_who_gave_it_and_by_no_one_else() {
     let (mut copydesk, owner, ana, ben, request) = two_people();
     let undo = |numbers: &[usize]| {
         let hunks: Vec<_> = numbers.iter().map(|number| request.hunk(*number)).collect();
@@ -131,10 +131,10 @@ fn an_approval_is_withdrawn_by_the_person_who_gave_it_and_by_nobody_else() {
     ana.accepts(&request, &[1, 2]);
     ben.emit("approval:undo", &undo(&[1])).refused_with("invalid_decision");
     ana.emit("approval:undo", &undo(&[1])).ok();
-    let told = ben.sees_where("tool_approval_update", |it| {
+    let event = ben.sees_where("tool_approval_update", |it| {
         it["hunks"][0]["id"] == request.hunk(1) && it["hunks"][0].get("votes").is_none()
     });
-    assert_eq!(told["hunks"].as_array().map(Vec::len), Some(1), "{told}");
+    assert_eq!(event["hunks"].as_array().map(Vec::len), Some(1), "{event}");
     ana.emit("approval:undo", &undo(&[1])).refused_with("invalid_decision");
     // Ben alone is not enough for the first change now, and he is for the second.
     ben.accepts_all(&request);

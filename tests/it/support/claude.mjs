@@ -1,7 +1,7 @@
 // A stand-in for the Claude CLI: it takes the same command line, speaks the same lines, keeps
 // conversations, and calls the tools it was given over MCP. What it says is in `play.json` of its
 // configuration folder: {loggedIn, native: [tool…], child: true, plays: [{when: regex, turns:
-// [{content, stop?, hang?, die?}…]}…]} Everything it was told goes to `told.jsonl` there.
+// [{content, stop?, hang?, die?}…]}…]} Its whole input goes to `input.jsonl` there.
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ const args = process.argv.slice(2)
 const value = (flag) => (args.includes(flag) ? args[args.indexOf(flag) + 1] : undefined)
 const home = process.env.CLAUDE_CONFIG_DIR
 const play = JSON.parse(readFileSync(join(home, 'play.json'), 'utf8'))
-const note = (what) => appendFileSync(join(home, 'told.jsonl'), JSON.stringify(what) + '\n')
+const note = (what) => appendFileSync(join(home, 'input.jsonl'), JSON.stringify(what) + '\n')
 const say = (line) => process.stdout.write(JSON.stringify({ ...line, session_id: session }) + '\n')
 const event = (event) => say({ type: 'stream_event', event, parent_tool_use_id: null })
 const prompt = readFileSync(0, 'utf8')
@@ -96,7 +96,7 @@ if (play.loggedIn === false) {
     conversation.used += 1
     keep()
     if (turn.die === true) {
-      console.error('the stand-in was told to die')
+      console.error('the stand-in was asked to die')
       process.exit(3)
     }
     const usage = { input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }

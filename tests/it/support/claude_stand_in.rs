@@ -72,9 +72,9 @@ impl ClaudeStandIn {
         self.plan().model("claude-cli").start()
     }
 
-    /// What its processes noted so far that has this field, in order.
+    /// Returns the notes of its processes so far that have this field, in order.
     pub fn noted(&self, field: &str) -> Vec<Value> {
-        let notes = std::fs::read_to_string(self.folder.path().join("told.jsonl"));
+        let notes = std::fs::read_to_string(self.folder.path().join("input.jsonl"));
         let notes = notes.unwrap_or_default();
         let notes = notes.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         notes.filter(|it| !it[field].is_null()).collect()

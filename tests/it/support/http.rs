@@ -26,7 +26,7 @@ impl Response {
         })
     }
 
-    /// Where the answer leads.
+    /// Returns the address to which the answer leads.
     pub fn location(&self) -> Option<String> {
         self.header("location")
     }

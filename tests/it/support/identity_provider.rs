@@ -28,7 +28,7 @@ pub const CLIENT: (&str, &str) = ("copydesk", "s3cret/of+desk");
 /// Bits of the keys: the fewest that are accepted everywhere.
 const KEY_BITS: usize = 2_048;
 
-/// What is wrong with the tokens that the provider gives.
+/// Fault of the tokens that the provider gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenFault {
     Nonce,
@@ -52,7 +52,7 @@ pub enum TokenFault {
 
 /// A provider on a port of its own.
 pub struct IdentityProvider {
-    /// Where it listens, and how it names itself.
+    /// Address at which it listens, which is also its name.
     pub issuer: String,
     state: Arc<Mutex<State>>,
 }
@@ -147,12 +147,12 @@ impl IdentityProvider {
         self.state.lock().declines = true;
     }
 
-    /// How often its keys were read.
+    /// Returns how often its keys were read.
     pub fn key_requests(&self) -> usize {
         self.state.lock().key_requests
     }
 
-    /// What a browser gets that comes with this address: where it goes next.
+    /// Returns the address to which a browser is sent on that comes with this one.
     pub fn sends_on(&self, url: &str) -> String {
         let path = url.strip_prefix(&self.issuer).unwrap_or_else(|| panic!("not here: {url}"));
         let address = self.issuer.trim_start_matches("http://");

@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 
-/// Where the program is to go, until the tests are over. Everyone who comes in there holds `token`,
-/// and wherever a request has the first of two `names` it has the second when it arrives.
+/// Address for the program until the tests are over. Everyone who comes in there holds `token`, and
+/// wherever a request has the first of two `names` it has the second when it arrives.
 pub fn interpreter(server: &str, token: &str, names: &[(&str, &str)]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it is bound").to_string();

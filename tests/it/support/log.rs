@@ -1,4 +1,4 @@
-//! What one socket saw, in order, and how to wait for more of it.
+//! Log of what one socket saw, in order, and ways to wait for more of it.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -11,9 +11,9 @@ use serde_json::Value;
 use super::mirror::Mirror;
 use super::wire;
 
-/// How long a story waits for something that should happen at once: far longer than a loaded
+/// Time that a story waits for something that should happen at once: far longer than a loaded
 /// machine takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Something a socket saw.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Entry {
     pub kind: Kind,
     /// The event; of a refusal the message, of a disconnect the reason.
     pub name: String,
-    /// Which acknowledgement.
+    /// Number of the acknowledgement.
     pub ack: Option<u64>,
     pub body: Value,
 }
@@ -37,7 +37,7 @@ pub enum Kind {
 }
 
 impl Entry {
-    /// Whether it is an event or an acknowledgement of this shape.
+    /// Returns `true` for an event or an acknowledgement of this shape.
     pub fn is_like(&self, shape: &wire::Shape) -> bool {
         let refused = self.body["ok"] == false;
         let (direction, name) = match self.kind {
@@ -63,7 +63,7 @@ struct Seen {
     /// Entries a story has already asked for.
     taken: Vec<bool>,
     mirrors: HashMap<String, Mirror>,
-    /// Which document an ack that has not come yet is about.
+    /// Document of each acknowledgement that has not come yet.
     joining: HashMap<u64, String>,
     /// Broken promises of the server; the next wait fails with them.
     faults: Vec<String>,
@@ -146,7 +146,7 @@ impl Log {
     }
 
     fn wait<T>(&self, what: &str, mut ready: impl FnMut(&mut Seen) -> Option<T>) -> T {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         let mut seen = self.seen.lock();
         loop {
             seen.complain();
@@ -156,7 +156,7 @@ impl Log {
             let Some(left) = until.checked_duration_since(Instant::now()) else {
                 let story = seen.tell();
                 drop(seen);
-                panic!("waited {PATIENCE:?} for {what}; the socket saw:\n{story}");
+                panic!("waited {TIMEOUT:?} for {what}; the socket saw:\n{story}");
             };
             self.more.wait_for(&mut seen, left);
         }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::test_server::TestServer;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One client with one token, in one session.
 pub struct Mcp {
@@ -62,7 +62,7 @@ impl Mcp {
         Self::silent_at(address, token).initialized(client)
     }
 
-    /// Whether a server at this `HOST:PORT` knows the session.
+    /// Returns `true` if a server at this `HOST:PORT` knows the session.
     pub fn is_known_at(&self, address: &str) -> bool {
         let (address, token) = (address.to_owned(), self.token.clone());
         let asking = Self {
@@ -138,7 +138,7 @@ impl Mcp {
             let _ = write!(head, "{name}: {value}\r\n");
         }
         let mut stream = TcpStream::connect(&self.address).expect("the server listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout can be set");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout can be set");
         stream.write_all(format!("{head}\r\n{body}").as_bytes()).expect("the server reads");
         let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
         let head = read_head(&mut reader);
@@ -182,7 +182,7 @@ impl Mcp {
         self.begins("tools/call", json!({"name": tool, "arguments": arguments, "_meta": meta}))
     }
 
-    /// What a call comes to: its text, and whether that is an error.
+    /// Makes a call; returns its text, and whether that is an error.
     pub fn gets(&self, tool: &str, arguments: Value) -> (String, bool) {
         self.calls(tool, arguments).result()
     }
@@ -216,12 +216,12 @@ impl Answer {
 
     /// The next message.
     pub fn next(&self) -> Value {
-        self.messages.recv_timeout(PATIENCE).expect("a message")
+        self.messages.recv_timeout(TIMEOUT).expect("a message")
     }
 
     /// The next message, if the connection does not end first.
     pub fn may_go_on(&self) -> Option<Value> {
-        self.messages.recv_timeout(PATIENCE).ok()
+        self.messages.recv_timeout(TIMEOUT).ok()
     }
 
     /// The next message, if there is one by then.
@@ -229,7 +229,7 @@ impl Answer {
         self.messages.recv_timeout(patience).ok()
     }
 
-    /// What the caller is sent while people decide.
+    /// Returns what the caller is sent while people decide.
     pub fn progress(&self) -> String {
         let message = self.next();
         assert_eq!(message["method"], "notifications/progress", "{message}");
@@ -246,7 +246,8 @@ impl Answer {
         }
     }
 
-    /// What a call came to: text, and whether that is an error. Never anything besides the text.
+    /// Returns the result of a call: text, and whether that is an error. Never anything besides the
+    /// text.
     pub fn result(self) -> (String, bool) {
         let answer = self.ends();
         let result = &answer["result"];

@@ -38,7 +38,7 @@ impl Mirror {
     /// A message of `document:updates`: it must begin where the last one ended.
     pub fn follow(&mut self, message: &Value) -> Result<(), String> {
         if message["from"].as_u64() != Some(self.version) {
-            return Err(format!("a gap: at version {}, told {message}", self.version));
+            return Err(format!("a gap: at version {}, received {message}", self.version));
         }
         for update in message["updates"].as_array().into_iter().flatten() {
             self.apply(&update["changes"])?;

@@ -1,6 +1,6 @@
 //! The servers of a story: one, or with `COPYDESK_STORIES_NODES=2` two on one database.
 //!
-//! Who connects to which is chosen by a seed, which is printed; `COPYDESK_STORIES_SEED` repeats it.
+//! A seed, which is printed, decides who connects to which; `COPYDESK_STORIES_SEED` repeats it.
 
 use std::cell::RefCell;
 use std::env;

@@ -145,7 +145,7 @@ impl Person {
         &self.url
     }
 
-    /// What `sessionRegistered` said.
+    /// Returns the content of `sessionRegistered`.
     pub fn registered(&self) -> &Value {
         &self.registered
     }
@@ -299,7 +299,7 @@ impl Person {
         self.emit("settings:get", &json!({})).ok();
     }
 
-    /// Whether the socket is still connected: it gets an answer.
+    /// Checks that the socket is still connected: it gets an answer.
     pub fn is_fine(&self) {
         self.catches_up();
         let gone = self.log.entries().iter().any(|it| it.kind == Kind::Disconnected);
@@ -472,7 +472,7 @@ impl Person {
     }
 
     /// The tool results of a run that were seen, in order, once the run is over.
-    pub fn told(&self, run: &str) -> Vec<Value> {
+    pub fn tool_results(&self, run: &str) -> Vec<Value> {
         self.saw("agent_event")
             .into_iter()
             .filter(|it| it["requestId"] == run && it["subtype"] == "tool_result")

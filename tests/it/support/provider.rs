@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// The provider.
 pub struct Provider {
-    /// Where it is.
+    /// Its address.
     pub url: String,
     asked: Arc<(Mutex<Vec<Value>>, Condvar)>,
     counted: Arc<Mutex<Vec<Value>>>,
@@ -73,7 +73,7 @@ impl Provider {
     }
 
     /// All text of the newest message of call number `call`.
-    pub fn told(&self, call: usize) -> String {
+    pub fn newest_text(&self, call: usize) -> String {
         let body = self.asked(call);
         let last = body["messages"]
             .as_array()

@@ -60,8 +60,9 @@ impl ProxyProgram {
         command
     }
 
-    /// What the documentation shows, with the servers of this story, on a free port and without
-    /// TLS, for which a story has no certificate. Everything else is as it is written.
+    /// Returns the configuration of the documentation, with the servers of this story, on a free
+    /// port and without TLS, for which a story has no certificate. Everything else is as it is
+    /// written.
     fn configuration(self, servers: &[&str], port: u16, folder: &Path) -> String {
         let (page, documented) = if servers.len() == 1 { ONE_SERVER } else { TWO_SERVERS };
         let begin = format!("```{}\n", self.name());

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How long an answer may take on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Maximum time of an answer on a busy machine.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A connection that was switched to a WebSocket, or only opened.
 pub struct RawClient {
@@ -18,7 +18,7 @@ impl RawClient {
     /// A connection on which nothing was said.
     pub fn silent(address: &str) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a socket has timeouts");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a socket has timeouts");
         Self { stream }
     }
 
@@ -140,7 +140,8 @@ impl RawClient {
         String::from_utf8_lossy(&head).into_owned()
     }
 
-    /// Whether the server ends the connection in this time; what it still sends is thrown away.
+    /// Returns `true` if the server ends the connection in this time; what it still sends is thrown
+    /// away.
     pub fn ends_within(&mut self, time: Duration) -> bool {
         let until = Instant::now() + time;
         let mut piece = vec![0; 65_536];

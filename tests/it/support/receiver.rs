@@ -15,7 +15,7 @@ pub struct Receiver {
     taken: mpsc::Receiver<Delivery>,
 }
 
-/// What came.
+/// Delivery that came.
 #[derive(Debug)]
 pub struct Delivery {
     pub head: String,
@@ -42,7 +42,7 @@ impl Receiver {
         Self { address, says, taken }
     }
 
-    /// Where it listens.
+    /// Returns the address at which it listens.
     pub fn url(&self) -> String {
         format!("http://{}/hook", self.address)
     }

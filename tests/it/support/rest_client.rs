@@ -11,7 +11,7 @@ pub struct RestClient {
     bearer: String,
 }
 
-/// What it was answered.
+/// Answer to a request.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -73,7 +73,7 @@ impl RestClient {
 }
 
 impl Answer {
-    /// What it was given; the story fails if it was refused.
+    /// Returns the body of the answer; the story fails if the request was refused.
     #[track_caller]
     pub fn ok(self) -> Value {
         assert!((200..300).contains(&self.status), "refused: {self:?}");

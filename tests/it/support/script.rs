@@ -35,7 +35,7 @@ impl Script {
     }
 
     /// To a tool result that matches, the model says this.
-    pub fn told(self, result: &str, text: &str) -> Self {
+    pub fn after_result(self, result: &str, text: &str) -> Self {
         let content = json!([{"type": "text", "text": text}]);
         self.turn(json!({"when": {"tool_result": result}, "content": content}))
     }

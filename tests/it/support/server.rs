@@ -15,14 +15,14 @@ use super::waiting::found;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_copydesk");
 /// A debug build on a busy machine opens its database in well under a second.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A running server; killed when it goes out of scope.
 pub struct Server {
     process: Child,
     /// `http://127.0.0.1:PORT`
     pub url: String,
-    /// What `open …` said.
+    /// Address after `open` in what it printed.
     pub link: String,
     complaints: Arc<Mutex<String>>,
 }
@@ -106,7 +106,7 @@ impl Server {
             }
         });
         let line = |prefix: &str| {
-            let line = lines.recv_timeout(PATIENCE).ok()?;
+            let line = lines.recv_timeout(TIMEOUT).ok()?;
             line.strip_prefix(prefix).map(str::to_owned)
         };
         let said = (line("copydesk listening on "), line("open "));
@@ -116,7 +116,7 @@ impl Server {
         process.kill().ok();
         process.wait().expect("it was started");
         // Read to its end by a thread, which then lets go of it.
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while Arc::strong_count(&complaints) > 1 && Instant::now() < until {
             std::thread::yield_now();
         }
@@ -195,7 +195,7 @@ impl Server {
         links.count()
     }
 
-    /// Whether nothing of what was sent to its port is unread.
+    /// Returns `true` if nothing of what was sent to its port is unread.
     pub fn has_read_all(&self) -> bool {
         let (_, port) = self.address().rsplit_once(':').expect("an address has a port");
         let end = format!(":{:04X}", port.parse::<u16>().expect("a port"));
@@ -226,13 +226,13 @@ impl Server {
         numbers.filter(|number| is_grammar_worker(*number, self.process.id())).collect()
     }
 
-    /// What it wrote to stderr so far.
+    /// Returns what it wrote to stderr so far.
     pub fn complaints(&self) -> String {
         self.complaints.lock().clone()
     }
 }
 
-/// Whether this process was started by that one to check grammar, and has not ended.
+/// Returns `true` if this process was started by that one to check grammar, and has not ended.
 fn is_grammar_worker(number: u32, server: u32) -> bool {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{number}/{name}"));
     let parent = format!("PPid:\t{server}\n");

@@ -1,4 +1,4 @@
-//! What a story says that does not find the program it needs.
+//! Words of a story that does not find the program it needs.
 
 use std::fmt::Display;
 use std::io::Write as _;

@@ -23,7 +23,7 @@ pub struct SocketClients {
     acks: AtomicU64,
 }
 
-/// What the process says.
+/// Message of the process.
 #[derive(Deserialize)]
 struct Line {
     socket: u64,
@@ -45,13 +45,13 @@ pub fn socket_clients() -> &'static SocketClients {
     })
 }
 
-/// Where `socket.io-client` is installed: the editor's modules, as the build script says, or the
-/// environment.
+/// Returns the folder in which `socket.io-client` is installed: the editor's modules, as the build
+/// script says, or that of the environment.
 pub fn modules() -> Result<PathBuf, String> {
-    let told = std::env::var("COPYDESK_WEB_MODULES").ok();
+    let folder = std::env::var("COPYDESK_WEB_MODULES").ok();
     let built = option_env!("COPYDESK_WEB_MODULES").map(str::to_owned);
     let directory =
-        told.or(built).ok_or("COPYDESK_WEB_MODULES is not set: the editor was not built")?;
+        folder.or(built).ok_or("COPYDESK_WEB_MODULES is not set: the editor was not built")?;
     let directory = PathBuf::from(directory);
     if directory.join("socket.io-client/package.json").is_file() {
         Ok(directory)
@@ -68,7 +68,7 @@ pub fn give_up(why: &str) -> ! {
     // Written past the test runner, which would keep it to itself.
     let _ = writeln!(
         std::io::stderr(),
-        "\n*** tests/it {verdict}: no story was told, because no socket.io client could be started.\n*** {why}\n\
+        "\n*** tests/it {verdict}: no story ran, because no socket.io client could be started.\n*** {why}\n\
          *** Install Node.js 20 or newer with npm and build again; COPYDESK_REQUIRE_ALL=1 makes this a failure.\n"
     );
     std::process::exit(i32::from(required));

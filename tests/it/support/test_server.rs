@@ -20,11 +20,12 @@ use super::waiting::found;
 /// The owner's token of every server.
 pub const OWNER: &str = "owner-secret-of-the-stories";
 
-/// What a token allows.
+/// Role that a token gives.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
     Editor,
     Reviewer,
+    Suggester,
     Viewer,
 }
 
@@ -33,6 +34,7 @@ impl Role {
         match self {
             Self::Editor => "editor",
             Self::Reviewer => "reviewer",
+            Self::Suggester => "suggester",
             Self::Viewer => "viewer",
         }
     }
@@ -52,7 +54,7 @@ pub struct TestServer {
     hosts: Vec<Host>,
 }
 
-/// How a server is to be started.
+/// Options with which a server is started.
 #[derive(Default)]
 pub struct TestServerBuilder {
     model: Option<Model>,
@@ -223,7 +225,7 @@ impl TestServer {
         TestServerBuilder::default()
     }
 
-    /// Where it is: `http://127.0.0.1:PORT`.
+    /// Returns its address: `http://127.0.0.1:PORT`.
     pub fn url(&self) -> &str {
         &self.any().url
     }
@@ -267,12 +269,12 @@ impl TestServer {
         self.server.open_sockets()
     }
 
-    /// Whether the server has read all that its clients have sent.
+    /// Returns `true` if the server has read all that its clients have sent.
     pub fn has_read_all(&self) -> bool {
         self.server.has_read_all()
     }
 
-    /// What the server wrote to stderr.
+    /// Returns what the server wrote to stderr.
     pub fn complaints(&self) -> String {
         let all = std::iter::once(&self.server).chain(&self.others);
         all.map(Server::complaints).collect()
@@ -307,7 +309,7 @@ impl TestServer {
         assert!(output.status.success() && said.starts_with("nothing wrong"), "{said}");
     }
 
-    /// What a file of the workspace reads; `None`: it is not there.
+    /// Returns the text of a file of the workspace; `None`: it is not there.
     pub fn file(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.directory.path().join("workspace").join(name)).ok()
     }
@@ -467,7 +469,7 @@ impl TestServer {
         flags
     }
 
-    /// Where all of its servers are.
+    /// Returns the addresses of all of its servers.
     pub fn urls(&self) -> Vec<&str> {
         std::iter::once(&self.server).chain(&self.others).map(|it| it.url.as_str()).collect()
     }

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 /// Longest wait for what happens within seconds on an idle machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 /// Pause between two looks, so that they do not take the machine from what they wait for.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -18,7 +18,7 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 /// its place.
 #[track_caller]
 pub fn found<T, E: Debug>(look: impl FnMut() -> Result<T, E>) -> T {
-    found_within(PATIENCE, look)
+    found_within(TIMEOUT, look)
 }
 
 /// As `found`, for something that takes long.

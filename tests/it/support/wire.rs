@@ -42,18 +42,18 @@ pub fn shapes() -> &'static [Shape] {
     SHAPES.get_or_init(|| ["client", "ack", "server"].into_iter().flat_map(load).collect())
 }
 
-/// Whether an event of the server is as documented.
+/// Checks that an event of the server is as documented.
 pub fn check_event(event: &str, body: &Value) -> Result<(), String> {
     check("server", event, body)
 }
 
-/// Whether an acknowledgement is as documented; refusals have one shape.
+/// Checks that an acknowledgement is as documented; refusals have one shape.
 pub fn check_ack(event: &str, body: &Value) -> Result<(), String> {
     let event = if body["ok"] == false { "refused" } else { event };
     check("ack", event, body)
 }
 
-/// Whether a client of the documentation would send this.
+/// Checks that a client of the documentation would send this.
 pub fn check_sent(event: &str, body: &Value) -> Result<(), String> {
     check("client", event, body)
 }
@@ -100,7 +100,7 @@ impl Shape {
         &self.event
     }
 
-    /// Whether this shape speaks of such a message at all.
+    /// Returns `true` if this shape speaks of such a message at all.
     pub fn is_for(&self, direction: &str, event: &str, body: &Value) -> bool {
         self.name.starts_with(direction)
             && self.event == event
@@ -110,7 +110,7 @@ impl Shape {
                 .all(|(field, value)| body.get(field).unwrap_or(&Value::Null) == value)
     }
 
-    /// Whether the body is like the sample.
+    /// Checks that the body is like the sample.
     pub fn admits(&self, body: &Value) -> Result<(), String> {
         self.compare(&self.sample, body, "")
     }

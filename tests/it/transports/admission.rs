@@ -130,7 +130,7 @@ fn the_printed_link_opens_the_editor_with_the_token_in_the_fragment() {
 }
 
 #[test]
-fn a_token_that_nobody_chose_is_made_and_kept() {
+fn a_token_that_no_one_chose_is_made_and_kept() {
     let directory = tempfile::tempdir().unwrap();
     let flags = ["--model", "harper"].map(str::to_owned);
     let start = || Server::start(&directory.path().join("data"), &flags, &[]);
@@ -307,7 +307,7 @@ async fn a_server_that_cannot_store_anything_is_not_ready() {
 }
 
 #[test]
-fn the_name_of_the_token_leads_and_what_somebody_calls_themselves_stands_beside_it() {
+fn the_name_of_the_token_leads_and_what_someone_calls_themselves_stands_beside_it() {
     let copydesk = TestServer::scripted(Script::rewriting("The end.\n"));
     let mallory = copydesk.token("Mallory", Role::Editor, &[]);
     let (mallory, ben) = (Person::arrive(copydesk.url(), &mallory, "Ana"), copydesk.editor("Ben"));

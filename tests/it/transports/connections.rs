@@ -20,12 +20,12 @@ fn large_document(owner: &Person, megabytes: usize) -> String {
     owner.creates(&"A line of thirty-two characters.".repeat(megabytes * MEGABYTE / 32))
 }
 
-/// How much more memory the server has than at `before`, in megabytes.
+/// Returns how much more memory the server has than at `before`, in megabytes.
 fn grown(copydesk: &TestServer, before: usize) -> usize {
     copydesk.memory().saturating_sub(before) / MEGABYTE
 }
 
-/// Who is in a document.
+/// Returns the people in a document.
 fn peers(person: &Person, document: &str) -> String {
     let resync = json!({"documentId": document, "version": 0});
     person.emit("document:resync", &resync).ok()["peers"].to_string()
@@ -61,7 +61,7 @@ fn types_a_lot(owner: &Person, megabytes: usize) {
 }
 
 #[test]
-fn frames_of_somebody_unknown_are_never_long() {
+fn frames_of_someone_unknown_are_never_long() {
     let copydesk = TestServer::quiet();
     let before = copydesk.memory();
     let piece = vec![b'x'; MEGABYTE];
@@ -76,7 +76,7 @@ fn frames_of_somebody_unknown_are_never_long() {
         }
     }
     let held = grown(&copydesk, before);
-    assert!(held < 100, "{held} MB are held for nobody");
+    assert!(held < 100, "{held} MB are held for no one");
     assert!(clients.iter_mut().all(|client| client.ends_within(SOON)), "they may stay");
     copydesk.editor("Ana").is_fine();
 }
@@ -98,7 +98,7 @@ fn frames_that_are_no_message_are_never_long() {
         }
     }
     let held = grown(&copydesk, before);
-    assert!(held < 100, "{held} MB are held for nobody");
+    assert!(held < 100, "{held} MB are held for no one");
     assert!(clients.iter_mut().all(|client| client.ends_within(SOON)), "they may stay");
     copydesk.editor("Ana").is_fine();
 }
@@ -122,7 +122,7 @@ fn a_body_of_long_polling_is_short_before_anybody_is_known() {
 }
 
 #[test]
-fn whoever_does_not_say_who_they_are_is_not_waited_for() {
+fn a_person_who_does_not_say_who_they_are_is_not_waited_for() {
     let copydesk = TestServer::plan().flags(&["--handshake-timeout", "3"]).start();
     let mut silent = RawClient::silent(copydesk.address());
     let mut slow = RawClient::silent(copydesk.address());
@@ -138,7 +138,7 @@ fn whoever_does_not_say_who_they_are_is_not_waited_for() {
 }
 
 #[test]
-fn connections_of_nobody_keep_nobody_out() {
+fn connections_of_no_one_keep_no_one_out() {
     let copydesk = TestServer::quiet();
     let ana = copydesk.editor("Ana");
     let mut first = RawClient::silent(copydesk.address());
@@ -156,7 +156,7 @@ fn connections_of_nobody_keep_nobody_out() {
 }
 
 #[test]
-fn handshakes_of_long_polling_keep_nobody_out() {
+fn handshakes_of_long_polling_keep_no_one_out() {
     let copydesk = TestServer::quiet();
     let paths: Vec<_> = (0..1_100).map(|_| begins_polling(copydesk.address())).collect();
     // The oldest has made room, the newest may wait for something to come.
@@ -239,7 +239,7 @@ fn clients_that_leave_during_their_handshake_are_gone() {
     found_within(SOON, || {
         let mut client = RawClient::arrives(address, &token);
         client.emits(1, "settings:get", &json!({}));
-        client.is_answered(1).ok_or("nobody with this token comes in")
+        client.is_answered(1).ok_or("no one with this token comes in")
     });
 }
 
@@ -279,7 +279,7 @@ fn idle_connections_of_one_person_are_few_and_end_with_their_token() {
 }
 
 #[test]
-fn viewers_who_never_stop_sending_hold_up_nobody() {
+fn viewers_who_never_stop_sending_hold_up_no_one() {
     let copydesk = TestServer::quiet();
     let token = copydesk.token("Eve", Role::Viewer, &[]);
     let ana = copydesk.editor("Ana");
@@ -359,7 +359,7 @@ fn a_viewer_who_does_not_read_is_refused_what_would_have_to_wait() {
     // Handled when later ones are answered: the owner's, behind them in the same room.
     owner.emit("document:open", &json!({"documentId": document})).ok();
     let held = grown(&copydesk, before);
-    assert!(held < 200, "{held} MB wait for somebody who does not read");
+    assert!(held < 200, "{held} MB wait for someone who does not read");
     // A client that then reads gets everything there is, and an answer to the rest.
     let answers: Vec<_> = (0..100).filter_map(|ack| eves[0].is_answered(ack)).collect();
     let refused = answers.iter().filter(|it| it["error"]["code"] == "rate_limited").count();
@@ -367,7 +367,7 @@ fn a_viewer_who_does_not_read_is_refused_what_would_have_to_wait() {
 }
 
 #[test]
-fn answers_over_http_that_nobody_reads_are_bounded() {
+fn answers_over_http_that_no_one_reads_are_bounded() {
     let copydesk = TestServer::quiet();
     let document = large_document(&copydesk.owner(), 4);
     let token = copydesk.token("Eve", Role::Viewer, &[]);
@@ -382,7 +382,7 @@ fn answers_over_http_that_nobody_reads_are_bounded() {
     }
     let heads: Vec<_> = readers.iter_mut().map(RawClient::reads_head).collect();
     let growth = grown(&copydesk, before);
-    assert!(growth < 120, "{growth} MB wait for somebody who does not read");
+    assert!(growth < 120, "{growth} MB wait for someone who does not read");
     let (full, other): (Vec<_>, Vec<_>) = heads.iter().partition(|it| it.contains(" 429 "));
     assert!(!full.is_empty() && other.iter().all(|it| it.contains(" 200 ")), "{heads:?}");
 }
@@ -411,7 +411,7 @@ fn memory_of_long_answers_is_given_back() {
 }
 
 #[test]
-fn somebody_who_stops_reading_is_cut_off_and_gone_at_once() {
+fn someone_who_stops_reading_is_cut_off_and_gone_at_once() {
     let copydesk = TestServer::quiet();
     let owner = copydesk.owner();
     let document = owner.creates("Hello.");
@@ -434,7 +434,7 @@ fn somebody_who_stops_reading_is_cut_off_and_gone_at_once() {
 }
 
 #[test]
-fn somebody_who_does_not_read_is_gone_at_once_when_their_token_is_revoked() {
+fn someone_who_does_not_read_is_gone_at_once_when_their_token_is_revoked() {
     let copydesk = TestServer::quiet();
     let owner = copydesk.owner();
     let document = large_document(&owner, 4);
@@ -457,7 +457,7 @@ fn somebody_who_does_not_read_is_gone_at_once_when_their_token_is_revoked() {
 }
 
 #[test]
-fn the_server_stops_in_time_whoever_does_not_read() {
+fn the_server_stops_in_time_also_if_a_client_does_not_read() {
     let mut copydesk = TestServer::quiet();
     let owner = copydesk.owner();
     let document = large_document(&owner, 4);
@@ -478,7 +478,7 @@ fn the_server_stops_in_time_whoever_does_not_read() {
 }
 
 #[test]
-fn what_somebody_who_only_reads_sends_is_short() {
+fn what_someone_who_only_reads_sends_is_short() {
     let copydesk = TestServer::quiet();
     let eve = copydesk.person("Eve", Role::Viewer);
     let padded = |length: usize| json!([{"x": "y".repeat(length)}]);

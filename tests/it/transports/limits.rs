@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Ack, Provider, TestServer};
 
-/// How many were accepted, and the codes of those that were not.
+/// Returns how many were accepted, and the codes of those that were not.
 fn sort(acks: Vec<Ack>) -> (usize, Vec<Value>) {
     let refused: Vec<_> = acks
         .iter()

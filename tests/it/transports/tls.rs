@@ -23,7 +23,7 @@ use crate::support::{
 };
 
 /// Longest wait for what a server does by itself, on a busy machine.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/tls").join(name)
@@ -100,7 +100,7 @@ impl TlsClient {
         let name = ServerName::try_from("127.0.0.1").unwrap();
         let mut connection = ClientConnection::new(Arc::new(config), name).unwrap();
         let mut socket = TcpStream::connect(host(server))?;
-        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_read_timeout(Some(TIMEOUT))?;
         while connection.is_handshaking() {
             connection.complete_io(&mut socket)?;
         }
@@ -194,7 +194,7 @@ fn a_client_without_tls_is_told_what_is_wrong() {
     let files = Files::of("first");
     let server = files.server();
     let mut stream = TcpStream::connect(host(&server)).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
     // In one piece: the server answers the first and closes.
     let request = format!("GET / HTTP/1.1\r\nHost: {}\r\n\r\n", host(&server));
     stream.write_all(request.as_bytes()).unwrap();
@@ -294,20 +294,23 @@ fn files_that_cannot_be_used_are_refused_at_the_start_and_say_why() {
     ] {
         let [certificate, key] = [certificate, key].map(|path| path.display().to_string());
         let flags = ["--model", "harper", "--tls-certificate", &certificate, "--tls-key", &key];
-        let told = Server::try_start(&home.path().join("data"), &flags.map(str::to_owned), &[]);
-        let told = told.err().expect("it is refused");
-        assert!(told.contains(complaint), "{certificate} {key}: {told}");
+        let message = Server::try_start(&home.path().join("data"), &flags.map(str::to_owned), &[]);
+        let message = message.err().expect("it is refused");
+        assert!(message.contains(complaint), "{certificate} {key}: {message}");
     }
     assert!(!home.path().join("data").exists(), "nothing was made");
     for flags in [["--tls-key", "x"], ["--tls-certificate", "x"], ["--node-ca", "x"]] {
-        let told = Server::try_start(home.path(), &flags.map(str::to_owned), &[]);
-        let told = told.err().expect("it is refused");
-        assert!(told.contains("needed together") || told.contains("needs --cluster"), "{told}");
+        let message = Server::try_start(home.path(), &flags.map(str::to_owned), &[]);
+        let message = message.err().expect("it is refused");
+        assert!(
+            message.contains("needed together") || message.contains("needs --cluster"),
+            "{message}"
+        );
     }
 }
 
 #[test]
-fn handshakes_that_do_not_end_hold_nobody_up_and_are_ended() {
+fn handshakes_that_do_not_end_hold_no_one_up_and_are_ended() {
     let files = Files::of("first");
     let server = files.server();
     // One that says nothing, one that begins, and one that begins and goes away.
@@ -317,7 +320,7 @@ fn handshakes_that_do_not_end_hold_nobody_up_and_are_ended() {
         .take(40)
         .map(|beginning| {
             let mut stream = TcpStream::connect(host(&server)).unwrap();
-            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            stream.set_read_timeout(Some(TIMEOUT)).unwrap();
             stream.write_all(beginning).unwrap();
             stream
         })
@@ -361,6 +364,6 @@ fn servers_of_one_database_reach_each_other_over_tls() {
     let home = tempfile::tempdir().unwrap();
     let Some(_database) = StoryDatabase::on_postgres() else { return };
     let wrong = ["--cluster", "--node-ca", &fixture("first.key").display().to_string()];
-    let told = Server::try_start(&home.path().join("c"), &wrong.map(str::to_owned), &[]);
-    assert!(told.err().expect("it is refused").contains("cannot use --node-ca"));
+    let message = Server::try_start(&home.path().join("c"), &wrong.map(str::to_owned), &[]);
+    assert!(message.err().expect("it is refused").contains("cannot use --node-ca"));
 }

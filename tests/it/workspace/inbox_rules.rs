@@ -84,7 +84,7 @@ fn a_remembered_rule_writes_the_next_file_and_everybody_sees_whose_rule_it_was()
     assert_eq!((&resolved["status"], &resolved["by"]), (&json!("approved"), &ed.user()));
     assert_eq!(resolved["rule"], rule["id"]);
     ends(&ed, &run);
-    assert_eq!(ed.told(&run)[0]["content"], "Wrote 15 characters to b.txt");
+    assert_eq!(ed.tool_results(&run)[0]["content"], "Wrote 15 characters to b.txt");
     assert_eq!(copydesk.file("b.txt").as_deref(), Some("This is b.txt.\n"));
 
     let lines = log(&mut copydesk);
@@ -121,7 +121,7 @@ fn once_the_rule_is_revoked_people_are_asked_again() {
 }
 
 #[test]
-fn a_rule_of_the_inbox_decides_after_a_power_cut_too_and_for_nobody_elses_session() {
+fn a_rule_of_the_inbox_decides_after_a_power_cut_too_and_for_no_one_elses_session() {
     let (mut copydesk, ed) = with_rule(&json!({"scope": "session"}));
     copydesk.is_killed_and_restarted();
     let ed = ed.comes_back(&copydesk);
@@ -156,16 +156,16 @@ fn the_inbox_is_named_in_lists_as_in_other_events() {
     assert_eq!(over_rest["rules"], json!([rule]));
 }
 
-/// What the model learns of a call that no one is asked about.
-fn told(person: &Person, prompt: &str) -> Value {
+/// Returns what the model learns of a call about which no one is asked.
+fn unasked_result(person: &Person, prompt: &str) -> Value {
     let run = runs(person, prompt);
     ends(person, &run);
     assert!(person.saw("tool_approval_request").iter().all(|it| it["requestId"] != run));
-    person.told(&run).remove(0)
+    person.tool_results(&run).remove(0)
 }
 
 #[test]
-fn what_an_owner_denied_is_not_done_nobody_is_asked_and_the_log_says_so() {
+fn what_an_owner_denied_is_not_done_no_one_is_asked_and_the_log_says_so() {
     let mut copydesk = writing(&["a.txt", "b.txt", "c.md"]);
     let (owner, ed) = (copydesk.owner(), copydesk.editor("Ed"));
     let rule = adds(&owner, json!({"effect": "deny", "tool": "Write", "path": "*.TXT"}));
@@ -173,7 +173,7 @@ fn what_an_owner_denied_is_not_done_nobody_is_asked_and_the_log_says_so() {
         (&rule["effect"], &rule["remember"]["scope"]),
         (&json!("deny"), &json!("workspace"))
     );
-    let denied = told(&ed, "a.txt");
+    let denied = unasked_result(&ed, "a.txt");
     assert_eq!(denied["is_error"], true);
     let reason = "Denied by a rule of this workspace: it does not allow Write on files like *.TXT";
     assert!(denied["content"].as_str().unwrap().starts_with(reason), "{denied}");
@@ -200,7 +200,7 @@ fn a_denial_survives_a_power_cut_and_holds_where_approvals_are_off() {
     copydesk.is_killed_and_restarted();
     let owner = copydesk.owner();
     owner.emit("settings:set", &json!({"approvals": "off"})).ok();
-    assert_eq!(told(&owner, "a.txt")["is_error"], true);
+    assert_eq!(unasked_result(&owner, "a.txt")["is_error"], true);
     let (_, waits) = asks(&owner, "b.txt");
     assert!(!waits && copydesk.file("b.txt").is_some() && copydesk.file("a.txt").is_none());
 }
@@ -246,8 +246,8 @@ fn a_file_may_not_be_read_where_an_owner_denied_it() {
     let copydesk = TestServer::plan().script(script).workspace(&files).start();
     let owner = copydesk.owner();
     adds(&owner, json!({"effect": "deny", "path": "secret*"}));
-    assert_eq!(told(&owner, "secret")["is_error"], true);
-    assert_eq!(told(&owner, "open")["content"], "shown");
+    assert_eq!(unasked_result(&owner, "secret")["is_error"], true);
+    assert_eq!(unasked_result(&owner, "open")["content"], "shown");
 }
 
 #[test]
@@ -267,17 +267,18 @@ fn a_search_leaves_out_files_that_a_rule_denies_and_shows_no_words_of_those_to_b
     let files = [("secret.txt", lit), ("draft.txt", lit), ("open.txt", lit)];
     let copydesk = TestServer::plan().script(script).workspace(&files).start();
     let owner = copydesk.owner();
-    let told = |prompt: &str| told(&owner, prompt)["content"].as_str().unwrap().to_owned();
-    assert_eq!(told("names"), "draft.txt\nopen.txt\nsecret.txt");
+    let unasked_result =
+        |prompt: &str| unasked_result(&owner, prompt)["content"].as_str().unwrap().to_owned();
+    assert_eq!(unasked_result("names"), "draft.txt\nopen.txt\nsecret.txt");
     adds(&owner, json!({"effect": "deny", "path": "SECRET*"}));
     adds(&owner, json!({"effect": "ask", "tool": "Read", "path": "draft*"}));
     adds(&owner, json!({"effect": "deny", "tool": "Write", "path": "open.txt"}));
     let said = "[files that rules of this workspace keep from searches are left out]";
-    assert_eq!(told("names"), format!("draft.txt\nopen.txt\n{said}"));
-    assert_eq!(told("words"), format!("open.txt:1:The lamp was lit.\n{said}"));
+    assert_eq!(unasked_result("names"), format!("draft.txt\nopen.txt\n{said}"));
+    assert_eq!(unasked_result("words"), format!("open.txt:1:The lamp was lit.\n{said}"));
     // Whether there is such a file is not reported either.
-    assert_eq!(told("in it"), format!("No matches found\n{said}"));
-    assert_eq!(told("nowhere"), told("in it"));
+    assert_eq!(unasked_result("in it"), format!("No matches found\n{said}"));
+    assert_eq!(unasked_result("nowhere"), unasked_result("in it"));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What was written without a document is taken back, proposed again, and found in
-//! the bin of the workspace inbox.
+//! A file written without a document is taken back, proposed again, and found in the bin of the
+//! workspace inbox.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::{OWNER, Person, Request, RestClient, Role, Script, TestServe
 
 const OLD: &str = "\u{feff}Old.\r\nStill old.\r\n";
 const NEW: &str = "New.\n";
-/// What it makes of the old file, which keeps its form.
+/// Text that it makes of the old file, which keeps its form.
 const WRITTEN: &str = "\u{feff}New.\r\n";
 
 /// A model that writes this into `a.txt` however often it is asked.
@@ -83,15 +83,15 @@ fn an_approved_file_is_put_back_byte_for_byte_and_everybody_sees_it() {
     let ack = rex.emit("approval:undo", &named(&request)).ok();
     assert_eq!(ack["status"], "approved");
     assert_eq!(copydesk.file("a.txt").as_deref(), Some(OLD));
-    let told = aftermath(&owner, &request, |it| it["undone"].is_object());
-    assert_eq!((&told["undone"]["by"], &told["undone"]["forced"]), (&rex.user(), &json!(false)));
-    assert_eq!((&told["can_undo"], &told["can_reopen"]), (&json!(false), &json!(true)));
+    let event = aftermath(&owner, &request, |it| it["undone"].is_object());
+    assert_eq!((&event["undone"]["by"], &event["undone"]["forced"]), (&rex.user(), &json!(false)));
+    assert_eq!((&event["can_undo"], &event["can_reopen"]), (&json!(false), &json!(true)));
     let binned = bin(&owner, json!({}))["requests"][0].clone();
     assert_eq!(
         (&binned["request_id"], &binned["status"]),
         (&json!(request.id()), &json!("approved"))
     );
-    assert_eq!(binned["aftermath"]["undone"], told["undone"]);
+    assert_eq!(binned["aftermath"]["undone"], event["undone"]);
     assert!(
         binned["report"]
             .as_str()
@@ -237,19 +237,19 @@ fn who_may_not_decide_is_told_that_before_anything_else_about_an_undo() {
 }
 
 #[test]
-fn nobody_undoes_or_proposes_again_what_they_may_not_decide() {
+fn no_one_undoes_or_proposes_again_what_they_may_not_decide() {
     let copydesk = test_server();
     let owner = copydesk.owner();
     let document = owner.creates("Elsewhere.");
     let guest = copydesk.guest(Role::Editor, &document);
     let viewer = copydesk.person("Vic", Role::Viewer);
     let request = written(&owner);
-    for nobody in [&guest, &viewer] {
-        nobody.emit("approval:undo", &named(&request)).refused_with("not_allowed");
+    for outsider in [&guest, &viewer] {
+        outsider.emit("approval:undo", &named(&request)).refused_with("not_allowed");
     }
     owner.emit("approval:undo", &named(&request)).ok();
-    for nobody in [&guest, &viewer] {
-        nobody.emit("approval:reopen", &named(&request)).refused_with("not_allowed");
+    for outsider in [&guest, &viewer] {
+        outsider.emit("approval:reopen", &named(&request)).refused_with("not_allowed");
     }
     // A reviewer decides, and asks for nothing.
     let rex = copydesk.person("Rex", Role::Reviewer);

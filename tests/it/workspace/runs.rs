@@ -64,9 +64,9 @@ fn the_example_of_a_written_file_is_byte_for_byte() {
         (&json!("success"), &json!("Conversation complete"))
     );
     assert_eq!(copydesk.file("test.txt").as_deref(), Some(NEW));
-    let told = owner.told(&run).remove(0);
-    assert_eq!(told["content"], "Wrote 11 characters to test.txt");
-    assert_eq!(told["is_error"], false);
+    let tool_result = owner.tool_results(&run).remove(0);
+    assert_eq!(tool_result["content"], "Wrote 11 characters to test.txt");
+    assert_eq!(tool_result["is_error"], false);
 }
 
 #[test]
@@ -79,13 +79,13 @@ fn everybody_who_may_decide_sees_it_and_anybody_of_them_decides() {
     rex.decides(&request, json!({"approved": false, "feedback": "Use another file"})).ok();
     assert_eq!(owner.sees_resolved(&request)["by"]["name"], "Rex");
     ends(&owner, &run);
-    assert_eq!(owner.told(&run)[0]["content"], "User rejected: Use another file");
+    assert_eq!(owner.tool_results(&run)[0]["content"], "User rejected: Use another file");
     assert_eq!(viewer.saw("tool_approval_request"), [Value::Null; 0]);
     assert_eq!(copydesk.file("test.txt"), None);
 }
 
 #[test]
-fn whoever_comes_later_is_told_of_what_waits() {
+fn a_person_who_comes_later_is_told_of_what_waits() {
     let copydesk = test_server(writing());
     let owner = copydesk.owner();
     let run = runs(&owner);
@@ -178,8 +178,11 @@ fn without_a_workspace_a_run_only_talks() {
     let owner = copydesk.owner();
     let run = runs(&owner);
     ends(&owner, &run);
-    let told = owner.told(&run).remove(0);
-    assert!(told["content"].as_str().unwrap().starts_with("Unknown tool: Write"), "{told}");
+    let tool_result = owner.tool_results(&run).remove(0);
+    assert!(
+        tool_result["content"].as_str().unwrap().starts_with("Unknown tool: Write"),
+        "{tool_result}"
+    );
 }
 
 #[test]
@@ -263,7 +266,7 @@ fn lines_of(copydesk: &TestServer, file: &str, count: usize) -> Vec<String> {
     })
 }
 
-/// Whether a process is there, also as a zombie.
+/// Returns `true` if a process is there, also as a zombie.
 #[cfg(target_os = "linux")]
 fn is_there(pid: &str) -> bool {
     std::path::Path::new("/proc").join(pid).exists()
@@ -294,11 +297,11 @@ fn nothing_that_a_command_starts_outlives_it_whatever_it_takes_off() {
     let request = owner.sees_request_of(&run);
     owner.decides(&request, json!({"approved": true})).ok();
     ends(&owner, &run);
-    let told = owner.told(&run).remove(0);
-    assert_eq!(told["content"], "Exit code 3\ndone");
+    let tool_result = owner.tool_results(&run).remove(0);
+    assert_eq!(tool_result["content"], "Exit code 3\ndone");
     let pids = lines_of(&copydesk, "pids", 3);
     assert!(pids.iter().all(|pid| !is_there(pid)), "{pids:?}, nor is one a zombie");
-    assert!(other.try_wait().expect("a child").is_none(), "nobody else's was ended");
+    assert!(other.try_wait().expect("a child").is_none(), "no one else's was ended");
     other.kill().and_then(|()| other.wait()).expect("it ends");
 }
 
@@ -327,7 +330,7 @@ fn nothing_that_a_command_starts_outlives_a_cancelled_run_or_the_server() {
 }
 
 #[test]
-fn nobody_opens_the_inbox_as_a_document() {
+fn no_one_opens_the_inbox_as_a_document() {
     let copydesk = test_server(writing());
     let owner = copydesk.owner();
     for event in ["document:open", "document:delete"] {

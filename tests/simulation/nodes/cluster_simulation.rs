@@ -1,5 +1,7 @@
 //! The simulation of several nodes: simulated people and agents, injected faults, and checks.
 
+mod writers;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,18 +10,18 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use copydesk_approvals::{
-    ApprovalRequest, CallOrigin, Decision, HunkChoice, HunkVerdict, Preview, ProposedAction,
+    ApprovalRequest, CallOrigin, Decision, Hunk, HunkChoice, HunkVerdict, Preview, ProposedAction,
     RequestSource, RequestVerdict,
 };
-use copydesk_ids::{DocumentId, HunkId, MemberId, RequestId, Version};
-use copydesk_placement::PeerMessage;
+use copydesk_ids::{DocumentId, MemberId, RequestId, Version};
+use copydesk_placement::{PeerMessage, Placement as _};
 use copydesk_rooms::RoomError;
 use copydesk_rooms::command::{
     ApprovalMode, ClientCapabilities, JoiningMember, NewApprovalRequest, OpenedDocument,
-    PushRequest, ReplySender, RequestCommand, RoomCommand,
+    PushRequest, ReplySender, RequestCommand, RoomCommand, SuggestionSnapshot, ThreadSnapshot,
 };
+use copydesk_rooms::event::RoomEvent;
 use copydesk_rooms::simulated_room::SimulatedOutput;
-use copydesk_store::StoreError;
 use fastrand::Rng;
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep, timeout};
@@ -27,6 +29,7 @@ use tokio::time::{Instant, sleep, timeout};
 use super::database_client::DatabaseClient;
 use super::model_database::{ModelDatabase, SharedModelDatabase};
 use super::node_mutations::NodeMutation;
+use super::sent_writes::{SentWrites, WriteKey, WriteOutcome};
 use super::simulated_network::{NetworkEndpoint, SharedNetwork, SimulatedNetwork, transmit};
 use super::simulated_node::{
     NodeEnvironment, NodeOutput, OutputSink, QueuedCommand, SimulatedNode,
@@ -34,12 +37,12 @@ use super::simulated_node::{
 use crate::generators::{self, PEOPLE};
 use crate::invariants::Invariant::{
     AcknowledgedIsDurable, AvailabilityRecovers, MessagesAreDelivered, NothingIsAppliedTwice,
-    RefusedIsNotApplied,
 };
 use crate::invariants::{CheckResult, ensure};
 use crate::model_store::stored_request;
 use crate::room_simulation::EventCounts;
 use crate::simulated_editor::{InFlightMessage, SimulatedEditor, UnconfirmedUpdates};
+use writers::{SentComment, SentUpdate};
 
 const INITIAL_TEXT: &str = "It was a bright cold day. She recieve 😀 letters.\n\nThan it ended.\n";
 const STEPS: usize = 90;
@@ -65,25 +68,12 @@ struct SimulatedPerson {
 enum ClientReply {
     Pushed(usize, MemberId, usize, Result<Version, RoomError>),
     Decided(usize, Result<Arc<ApprovalRequest>, RoomError>),
+    Commented(SentComment, Result<ThreadSnapshot, RoomError>),
+    Suggested(SentUpdate, Result<SuggestionSnapshot, RoomError>),
 }
 
 /// A reply of `document:open`, which is in one order with the events.
 type OpenReply = (usize, MemberId, Result<OpenedDocument, RoomError>);
-
-/// A decision that was sent, with the known outcome.
-struct SentDecision {
-    document: DocumentId,
-    note: String,
-    outcome: WriteOutcome,
-}
-
-/// The outcome of a command, as far as its sender knows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum WriteOutcome {
-    Unknown,
-    Acknowledged,
-    Refused,
-}
 
 /// All people, shared with the output sinks of nodes.
 type SharedPeople = Rc<RefCell<Vec<SimulatedPerson>>>;
@@ -99,7 +89,9 @@ pub struct ClusterSimulation {
     people: SharedPeople,
     people_count: usize,
     documents: Vec<DocumentId>,
-    sent_decisions: Vec<SentDecision>,
+    sent: SentWrites,
+    decisions: usize,
+    comments: usize,
     calls: usize,
     messages_sent: usize,
     replies: (Sender<ClientReply>, Receiver<ClientReply>),
@@ -156,7 +148,9 @@ impl ClusterSimulation {
             people_count: people.len(),
             people: Rc::new(RefCell::new(people)),
             documents,
-            sent_decisions: Vec::new(),
+            sent: SentWrites::default(),
+            decisions: 0,
+            comments: 0,
             calls: 0,
             messages_sent: 0,
             replies: channel(),
@@ -213,7 +207,9 @@ impl ClusterSimulation {
         match self.random.u16(..1000) {
             0..220 => self.edit(at),
             220..380 => self.send_unconfirmed(at),
-            380..560 => {}
+            380..440 => self.comment(),
+            440..500 => self.suggest(),
+            500..560 => {}
             560..600 if is_connected => self.disconnect(at),
             560..680 if !is_connected => self.reconnect(at),
             680..730 => self.propose(),
@@ -408,7 +404,7 @@ impl ClusterSimulation {
             (person.via, person.owner, person.since) = (node.number(), None, Instant::now());
             let since = Version(person.editor.version as u64);
             let (id, principal) = (person.editor.connect(), person.editor.principal.clone());
-            let capabilities = ClientCapabilities::default();
+            let capabilities = ClientCapabilities { comments: true, ..Default::default() };
             (person.document.clone(), since, JoiningMember { id, principal, capabilities })
         };
         let (open_replies, member) = (self.open_replies.0.clone(), joining.id.clone());
@@ -421,11 +417,19 @@ impl ClusterSimulation {
 
     /// Sends a command to a node, which executes it or relays it to the node that has the document.
     fn send_command(&self, via: i64, document: &DocumentId, command: RoomCommand, since: Version) {
+        self.send_late(Duration::ZERO, via, document, QueuedCommand { command, since });
+    }
+
+    /// Sends a command to a node, which it reaches after a time.
+    fn send_late(&self, after: Duration, via: i64, document: &DocumentId, queued: QueuedCommand) {
         let Some(node) = self.nodes.borrow().get(&via).cloned() else { return };
         let (nodes, network) = (Rc::clone(&self.nodes), Arc::clone(&self.network));
-        let (document, queued) = (document.clone(), QueuedCommand { command, since });
+        let document = document.clone();
         let first = Rc::clone(&node);
         node.spawn(async move {
+            if !after.is_zero() {
+                sleep(after).await;
+            }
             let Err((owner, queued)) = first.execute(&document, queued).await else { return };
             let (from, to) = (NetworkEndpoint::Node(via), NetworkEndpoint::Node(owner));
             let arrival = timeout(RELAY_TIMEOUT, transmit(&network, from, to)).await;
@@ -446,6 +450,7 @@ impl ClusterSimulation {
 
     fn output_sink(&self) -> OutputSink {
         let (people, open_replies) = (Rc::clone(&self.people), Rc::clone(&self.open_replies.1));
+        let mutation = self.mutation;
         Rc::new(move |from, document, output| {
             let mut people = people.borrow_mut();
             deliver_open_replies(&mut people, &open_replies);
@@ -462,6 +467,9 @@ impl ClusterSimulation {
                         person.editor.disconnect();
                         person.owner = None;
                     }
+                    NodeOutput::Room(SimulatedOutput::All(RoomEvent::ThreadChanged(..)))
+                        if mutation == Some(NodeMutation::ThreadEventsNotRelayed)
+                            && person.via != from => {}
                     NodeOutput::Room(output) if person.owner == Some(from) => {
                         let event = match output {
                             SimulatedOutput::All(event) => event,
@@ -565,27 +573,22 @@ impl ClusterSimulation {
     /// Sends a decision, or several concurrent ones to different nodes.
     fn decide(&mut self) {
         let document = self.random_document();
-        let requests: Vec<(RequestId, Vec<HunkId>)> = {
+        let requests: Vec<ApprovalRequest> = {
             let database = self.database.lock();
             let open = database.documents[&document].store.requests.values().filter(|it| it.open);
-            let hunks = |request: ApprovalRequest| {
-                request
-                    .hunks
-                    .iter()
-                    .filter(|it| it.status.is_open())
-                    .map(|it| it.id.clone())
-                    .collect()
-            };
-            open.map(|it| (it.id.clone(), hunks(stored_request(it).finish()))).collect()
+            open.map(|it| stored_request(it).finish()).collect()
         };
         if requests.is_empty() {
             return;
         }
-        let (request, hunks) = requests[self.random.usize(..requests.len())].clone();
+        let request = &requests[self.random.usize(..requests.len())];
+        let hunks: Vec<&Hunk> = request.hunks.iter().filter(|it| it.status.is_open()).collect();
         if hunks.is_empty() {
             return;
         }
-        let hunk = hunks[self.random.usize(..hunks.len())].clone();
+        let hunk = hunks[self.random.usize(..hunks.len())];
+        // Of a suggestion, which its writer goes on writing, people say what they saw.
+        let is_suggestion = request.suggestion.is_some();
         let concurrent = [1, 1, 2, 3][self.random.usize(..4)];
         if concurrent > 1 {
             self.count("concurrent decisions");
@@ -595,24 +598,24 @@ impl ClusterSimulation {
             let approves = self.random.u8(..3) > 0;
             let verdict = if approves { RequestVerdict::Approve } else { RequestVerdict::Reject };
             let mut decision = Decision::plain(verdict);
-            let label = format!("#{}", self.sent_decisions.len());
+            let label = format!("#{}", self.decisions);
+            self.decisions += 1;
             decision.note = Some(label.clone());
+            decision.preview_hash = is_suggestion.then(|| request.preview_hash());
             if self.random.u8(..4) > 0 {
                 let choice = if approves { HunkChoice::Accept } else { HunkChoice::Reject };
-                decision.hunks = Some(vec![HunkVerdict::plain(hunk.clone(), choice)]);
+                let hash = is_suggestion.then(|| hunk.words_hash());
+                let verdict = HunkVerdict::plain(hunk.id.clone(), choice);
+                decision.hunks = Some(vec![HunkVerdict { hash, ..verdict }]);
             }
-            let (replies, at) = (self.replies.0.clone(), self.sent_decisions.len());
-            self.sent_decisions.push(SentDecision {
-                document: document.clone(),
-                note: label,
-                outcome: WriteOutcome::Unknown,
-            });
+            let replies = self.replies.0.clone();
+            let at = self.sent.send(&document, WriteKey::Decision(label), 1);
             let reply = ReplySender::new(move |result| {
                 replies.send(ClientReply::Decided(at, result)).ok();
             });
             let by = generators::principal_named(PEOPLE[self.random.usize(..4)]);
             let command = RequestCommand::Decide(Box::new(decision), by);
-            let command = RoomCommand::About(request.clone(), command, reply);
+            let command = RoomCommand::About(request.id().clone(), command, reply);
             self.send_command(node.number(), &document, command, Version(u64::MAX));
         }
         self.count("decided");
@@ -631,12 +634,13 @@ impl ClusterSimulation {
 
     fn check_progress(&mut self) -> CheckResult {
         deliver_open_replies(&mut self.people.borrow_mut(), &self.open_replies.1);
+        // Before the replies: the rest of a batch with a violation is not noted.
+        if let Some(violation) = self.database.lock().violation.take() {
+            return Err(violation);
+        }
         let replies: Vec<_> = self.replies.1.try_iter().collect();
         for reply in replies {
             self.check_reply(reply)?;
-        }
-        if let Some(violation) = self.database.lock().violation.take() {
-            return Err(violation);
         }
         self.close_lost_connections();
         for at in 0..self.people_count {
@@ -693,46 +697,28 @@ impl ClusterSimulation {
                 })
             }
             ClientReply::Decided(at, result) => {
-                let outcome = match &result {
-                    Ok(_) => WriteOutcome::Acknowledged,
-                    Err(RoomError::Closed) => WriteOutcome::Unknown,
-                    Err(RoomError::Store(error))
-                        if matches!(**error, StoreError::OutcomeUnknown { .. }) =>
-                    {
-                        WriteOutcome::Unknown
-                    }
-                    Err(error) => {
-                        if matches!(error, RoomError::Store(_)) {
-                            self.count("not stored");
-                        }
-                        WriteOutcome::Refused
-                    }
-                };
-                self.sent_decisions[at].outcome = outcome;
+                let outcome = WriteOutcome::of(&result);
+                let is_suggestion = result.as_ref().is_ok_and(|it| it.suggestion.is_some());
+                if matches!(result, Err(RoomError::Store(_))) && outcome == WriteOutcome::Refused {
+                    self.count("not stored");
+                }
                 self.count(match outcome {
+                    WriteOutcome::Acknowledged if is_suggestion => "suggestion decided",
                     WriteOutcome::Acknowledged => "acknowledged",
                     WriteOutcome::Refused => "refused",
                     WriteOutcome::Unknown => "outcome unknown",
                 });
-                self.check_outcome(at)
+                self.check_written(at, outcome)
             }
+            ClientReply::Commented(sent, result) => self.check_commented(&sent, &result),
+            ClientReply::Suggested(sent, result) => self.check_suggested(&sent, &result),
         }
     }
 
-    fn check_outcome(&self, at: usize) -> CheckResult {
-        let SentDecision { document, note, outcome } = &self.sent_decisions[at];
-        let database = self.database.lock();
-        let count =
-            database.documents[document].decision_counts.get(note).copied().unwrap_or_default();
-        match outcome {
-            WriteOutcome::Acknowledged => ensure(AcknowledgedIsDurable, count == 1, || {
-                format!("decision {note} was acknowledged, and is recorded {count} times")
-            }),
-            WriteOutcome::Refused => ensure(RefusedIsNotApplied, count == 0, || {
-                format!("decision {note} was refused, and is recorded {count} times")
-            }),
-            WriteOutcome::Unknown => Ok(()),
-        }
+    /// Notes the outcome of a write, and checks what is known of it.
+    fn check_written(&mut self, at: usize, outcome: WriteOutcome) -> CheckResult {
+        self.sent.hear(at, outcome);
+        self.sent.check(at, &self.database.lock().documents[self.sent.document(at)])
     }
 
     /// Ends all faults, reconnects everybody, and sends and delivers everything that is left.
@@ -761,8 +747,9 @@ impl ClusterSimulation {
         if let Some(missing) = missing {
             return Err(missing);
         }
-        (0..self.sent_decisions.len()).try_for_each(|at| self.check_outcome(at))?;
         let database = self.database.lock();
+        let document = |at| &database.documents[self.sent.document(at)];
+        (0..self.sent.len()).try_for_each(|at| self.sent.check(at, document(at)))?;
         for document in database.documents.values() {
             document.reference.check_all_committed()?;
             document.store.check(|version| document.reference.text(version).clone());
@@ -778,11 +765,13 @@ impl ClusterSimulation {
                 format!("{} cannot open its document at {}", person.editor.client, person.via)
             })?;
             person.editor.check_converged(&document.reference)?;
-            let room = document.store.load_room();
+            let (room, check) = document.load_room();
+            check?;
             let room = room.map_err(|error| {
                 crate::invariants::InvariantViolation(AvailabilityRecovers, format!("{error:?}"))
             })?;
             person.editor.displayed.check_matches(room.open())?;
+            person.editor.threads.check_matches(&room.threads())?;
         }
         for node in self.nodes.borrow().values() {
             let known = node.known_settings.get();

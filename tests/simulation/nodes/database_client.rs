@@ -4,14 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use copydesk_ids::DocumentId;
 use copydesk_store::node_tables::{
     LeaseRow, MessageNotice, MessageStream, MessageTable, NodeRow, NodeTables, StoredMessage,
 };
 use copydesk_store::session_source::WriterSessions;
 use copydesk_store::{StoreError, StoreResult, WriteBatch};
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
@@ -143,53 +142,47 @@ async fn when_unblocked<T>(
     timeout(LOCK_LIMIT, waiting).await.unwrap_or_else(|_| Err(lock_timeout()))
 }
 
+#[async_trait]
 impl NodeTables for DatabaseClient {
-    fn beat(&self) -> BoxFuture<'_, StoreResult<bool>> {
+    async fn beat(&self) -> StoreResult<bool> {
         let node = self.node;
-        self.ask(move |database| database.beat(node)).boxed()
+        self.ask(move |database| database.beat(node)).await
     }
 
-    fn others(&self) -> BoxFuture<'_, StoreResult<Vec<NodeRow>>> {
+    async fn others(&self) -> StoreResult<Vec<NodeRow>> {
         let node = self.node;
-        self.ask(move |database| database.others(node)).boxed()
+        self.ask(move |database| database.others(node)).await
     }
 
-    fn is_unlocked(&self, number: i64) -> BoxFuture<'_, StoreResult<bool>> {
-        self.ask(move |database| database.is_unlocked(number)).boxed()
+    async fn is_unlocked(&self, number: i64) -> StoreResult<bool> {
+        self.ask(move |database| database.is_unlocked(number)).await
     }
 
-    fn remove(&self, number: i64, beat: i64) -> BoxFuture<'_, StoreResult<bool>> {
+    async fn remove(&self, number: i64, beat: i64) -> StoreResult<bool> {
         let (database, by) = (Arc::clone(&self.database), self.node);
         let removing = async move {
             database.lock().terminate(number);
             when_unblocked(&database, |database| database.remove(by, number, beat)).await
         };
-        async { Ok(self.call(removing).await?) }.boxed()
+        Ok(self.call(removing).await?)
     }
 
-    fn lease<'a>(
-        &'a self,
-        name: &'a str,
-        _: Option<&'a DocumentId>,
-    ) -> BoxFuture<'a, StoreResult<Option<LeaseRow>>> {
+    async fn lease(&self, name: &str, _: Option<&DocumentId>) -> StoreResult<Option<LeaseRow>> {
         let (node, name) = (self.node, name.to_owned());
-        async move {
-            let lease = self.ask(move |database| database.lease(node, &name)).await?;
-            lease.ok_or(StoreError::Replaced).map(Some)
-        }
-        .boxed()
+        let lease = self.ask(move |database| database.lease(node, &name)).await?;
+        lease.ok_or(StoreError::Replaced).map(Some)
     }
 
-    fn holder<'a>(&'a self, name: &'a str) -> BoxFuture<'a, StoreResult<Option<(i64, String)>>> {
+    async fn holder(&self, name: &str) -> StoreResult<Option<(i64, String)>> {
         let (node, name) = (self.node, name.to_owned());
         let holder = move |database: &mut ModelDatabase| {
             let holder = database.holder(&name).filter(|holder| *holder != node)?;
             Some((holder, database.url(holder)))
         };
-        self.ask(holder).boxed()
+        self.ask(holder).await
     }
 
-    fn release<'a>(&'a self, name: &'a str, term: i64) -> BoxFuture<'a, StoreResult<()>> {
+    async fn release(&self, name: &str, term: i64) -> StoreResult<()> {
         let (database, node, name) = (Arc::clone(&self.database), self.node, name.to_owned());
         // Now and then the client gives up while the statement is on its way for long.
         let delay_ms = {
@@ -202,33 +195,30 @@ impl NodeTables for DatabaseClient {
             database.lock().release(node, &name, term);
             Ok(())
         };
-        async move { Ok(self.call_with_limit(limit, releasing).await?) }.boxed()
+        Ok(self.call_with_limit(limit, releasing).await?)
     }
 
-    fn release_all(&self) -> BoxFuture<'_, StoreResult<()>> {
+    async fn release_all(&self) -> StoreResult<()> {
         let node = self.node;
-        self.ask(move |database| database.release_all(node)).boxed()
+        self.ask(move |database| database.release_all(node)).await
     }
 
-    fn leased_documents(&self) -> BoxFuture<'_, StoreResult<usize>> {
+    async fn leased_documents(&self) -> StoreResult<usize> {
         let node = self.node;
-        self.ask(move |database| database.lease_count(node)).boxed()
+        self.ask(move |database| database.lease_count(node)).await
     }
 
-    fn leave(&self) -> BoxFuture<'_, ()> {
+    async fn leave(&self) {
         let node = self.node;
         let database = Arc::clone(&self.database);
         let leaving = async move { when_unblocked(&database, |it| it.leave(node)).await };
-        async move { drop(self.call_with_limit(ANSWER_LIMIT, leaving).await) }.boxed()
+        drop(self.call_with_limit(ANSWER_LIMIT, leaving).await);
     }
 }
 
+#[async_trait]
 impl MessageTable for DatabaseClient {
-    fn store<'a>(
-        &'a self,
-        messages: &'a [(i64, String)],
-        notice: MessageNotice,
-    ) -> BoxFuture<'a, StoreResult<()>> {
+    async fn store(&self, messages: &[(i64, String)], notice: MessageNotice) -> StoreResult<()> {
         let (client, messages) = (self.clone(), messages.to_vec());
         let storing = move |database: &mut ModelDatabase| {
             database.store_messages(client.node, &messages);
@@ -238,29 +228,23 @@ impl MessageTable for DatabaseClient {
                 }
             }
         };
-        self.ask(storing).boxed()
+        self.ask(storing).await
     }
 
-    fn messages_after<'a>(
-        &'a self,
-        read: &'a [(i64, i64)],
-    ) -> BoxFuture<'a, StoreResult<Vec<StoredMessage>>> {
+    async fn messages_after(&self, read: &[(i64, i64)]) -> StoreResult<Vec<StoredMessage>> {
         let (node, read) = (self.node, read.to_vec());
-        self.ask(move |database| database.messages_after(node, &read)).boxed()
+        self.ask(move |database| database.messages_after(node, &read)).await
     }
 
-    fn forget_messages(&self, older_than_s: i32) -> BoxFuture<'_, StoreResult<()>> {
+    async fn forget_messages(&self, older_than_s: i32) -> StoreResult<()> {
         let older_than = Duration::from_secs(older_than_s.unsigned_abs().into());
-        self.ask(move |database| database.forget_messages(older_than)).boxed()
+        self.ask(move |database| database.forget_messages(older_than)).await
     }
 
-    fn listen(&self) -> BoxFuture<'_, StoreResult<Box<dyn MessageStream>>> {
-        async {
-            let (sender, messages) = mpsc::unbounded_channel();
-            self.ask(move |database| database.listeners.push(sender)).await?;
-            Ok(Box::new(NotificationStream(messages)) as Box<dyn MessageStream>)
-        }
-        .boxed()
+    async fn listen(&self) -> StoreResult<Box<dyn MessageStream>> {
+        let (sender, messages) = mpsc::unbounded_channel();
+        self.ask(move |database| database.listeners.push(sender)).await?;
+        Ok(Box::new(NotificationStream(messages)) as Box<dyn MessageStream>)
     }
 }
 
@@ -292,9 +276,10 @@ fn notify_listeners(client: &DatabaseClient, database: &mut ModelDatabase, messa
 /// The notifications that a listener receives.
 struct NotificationStream(mpsc::UnboundedReceiver<String>);
 
+#[async_trait]
 impl MessageStream for NotificationStream {
-    fn next(&mut self) -> BoxFuture<'_, Option<String>> {
-        self.0.recv().boxed()
+    async fn next(&mut self) -> Option<String> {
+        self.0.recv().await
     }
 }
 

@@ -1,12 +1,13 @@
 //! A model of the database that the nodes share: rows of nodes, leases, messages, sessions that
 //! write, and documents. What is committed is checked against the invariants.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use copydesk_approvals::HunkStatus;
-use copydesk_ids::{DocumentId, HunkId, Version};
+use copydesk_ids::{DocumentId, Version};
+use copydesk_rooms::RoomError;
+use copydesk_rooms::simulated_room::SimulatedRoom;
 use copydesk_store::node_tables::{LeaseRow, NodeRow, StoredMessage};
 use copydesk_store::{StoreOp, WriteBatch};
 use fastrand::Rng;
@@ -14,13 +15,10 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
+use super::database_document::DatabaseDocument;
 use super::node_mutations::NodeMutation;
-use crate::invariants::Invariant::{
-    DecisionsPersist, LiveNodeIsNotRemoved, NothingIsAppliedTwice, OneNodeWritesDocument,
-};
+use crate::invariants::Invariant::{LiveNodeIsNotRemoved, OneNodeWritesDocument};
 use crate::invariants::{CheckResult, InvariantViolation, ensure};
-use crate::model_store::{ModelStore, stored_request};
-use crate::reference_document::ReferenceDocument;
 
 /// Shortest silence after which a node is removed: three seconds for the others, less the time that
 /// a heartbeat and an observation take.
@@ -29,16 +27,6 @@ const MIN_SILENCE: Duration = Duration::from_millis(1_500);
 const MIN_OBSERVATIONS: u32 = 4;
 /// Age up to which messages may be lost when the database crashes.
 const MAX_UNSYNCED: Duration = Duration::from_millis(600);
-
-/// A stored document with its reference model and the decisions on it.
-pub struct DatabaseDocument {
-    pub store: ModelStore,
-    pub reference: ReferenceDocument,
-    /// The decision on each hunk.
-    decided_hunks: BTreeMap<HunkId, String>,
-    /// Number of recorded decisions with each note.
-    pub decision_counts: BTreeMap<String, usize>,
-}
 
 /// The row of a node.
 struct ModelNode {
@@ -117,12 +105,8 @@ impl ModelDatabase {
         mut random: Rng,
         mutation: Option<NodeMutation>,
     ) -> Self {
-        let document = |(id, text): &(DocumentId, &str)| {
-            let (store, reference) =
-                (ModelStore::with_id(id.clone(), text), ReferenceDocument::new(text));
-            let (decided_hunks, decision_counts) = (BTreeMap::new(), BTreeMap::new());
-            (id.clone(), DatabaseDocument { store, reference, decided_hunks, decision_counts })
-        };
+        let document =
+            |(id, text): &(DocumentId, &str)| (id.clone(), DatabaseDocument::new(id.clone(), text));
         Self {
             nodes: BTreeMap::new(),
             next_node: 1,
@@ -534,6 +518,13 @@ impl ModelDatabase {
 
     // Documents.
 
+    /// Loads the room of a document.
+    pub fn load_room(&mut self, document: &DocumentId) -> Result<SimulatedRoom, RoomError> {
+        let (room, check) = self.documents[document].load_room();
+        self.record_violation(check);
+        room
+    }
+
     /// Commits a batch and checks it against the invariants.
     fn commit_batch(
         &mut self,
@@ -545,45 +536,6 @@ impl ModelDatabase {
         ensure(OneNodeWritesDocument, holder == Some(node), || {
             format!("node {node} wrote {document}, whose lease {holder:?} holds")
         })?;
-        let row = self.documents.get_mut(document).unwrap();
-        let version = row.store.version();
-        row.store.commit(batch.ops().iter());
-        for update in row.store.updates_between(version, row.store.version()) {
-            row.reference.append(&update)?;
-        }
-        let mut touched = BTreeSet::new();
-        for op in batch.ops() {
-            match op {
-                StoreOp::PutRequest(record) => drop(touched.insert(record.id.clone())),
-                StoreOp::PutRequestParts { request, .. } => drop(touched.insert(request.clone())),
-                StoreOp::AppendDecision(record) => {
-                    let Some(label) = record.body["note"].as_str() else { continue };
-                    let count = row.decision_counts.entry(label.to_owned()).or_default();
-                    *count += 1;
-                    ensure(NothingIsAppliedTwice, *count == 1, || {
-                        format!("decision {label} was applied {count} times")
-                    })?;
-                }
-                _ => {}
-            }
-        }
-        for id in touched {
-            let request = stored_request(&row.store.requests[&id]).finish();
-            for hunk in &request.hunks {
-                let is_decided = matches!(
-                    hunk.status,
-                    HunkStatus::Accepted | HunkStatus::Rejected | HunkStatus::Expired
-                );
-                let now = format!("{:?} {:?}", hunk.status, hunk.decided);
-                match row.decided_hunks.get(&hunk.id) {
-                    Some(before) => ensure(DecisionsPersist, *before == now, || {
-                        format!("{} was {before}, now it is {now}", hunk.id)
-                    })?,
-                    None if is_decided => drop(row.decided_hunks.insert(hunk.id.clone(), now)),
-                    None => {}
-                }
-            }
-        }
-        Ok(())
+        self.documents.get_mut(document).unwrap().commit(batch)
     }
 }

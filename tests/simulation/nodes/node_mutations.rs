@@ -42,13 +42,21 @@ pub enum NodeMutation {
     LeaseHintTrusted,
     /// The content of a message is trusted, and nothing is read from the database.
     MessageNotVerified,
+    /// An update of a suggestion is applied over any revision.
+    RevisionNotCompared,
+    /// A node that loads a document accepts the suggestions that it finds.
+    SuggestionsAcceptedOnLoad,
+    /// A node that loads a document does not look for suggestions that have ended.
+    EndedSuggestionsForgotten,
+    /// Changes of threads do not reach people who are connected to another node.
+    ThreadEventsNotRelayed,
 }
 
 use NodeMutation as M;
 
 /// All mutations, each of which must be detected. There is none of the check of a node's own row
 /// before each transaction: here the session and its lock already prevent what it prevents.
-pub const ALL: [NodeMutation; 19] = [
+pub const ALL: [NodeMutation; 23] = [
     M::HeartbeatRestoresRemovedRow,
     M::HeartbeatNotCompared,
     M::RemovalIgnoresCommit,
@@ -68,4 +76,8 @@ pub const ALL: [NodeMutation; 19] = [
     M::RemovedNodeKeepsRooms,
     M::LeaseHintTrusted,
     M::MessageNotVerified,
+    M::RevisionNotCompared,
+    M::SuggestionsAcceptedOnLoad,
+    M::EndedSuggestionsForgotten,
+    M::ThreadEventsNotRelayed,
 ];

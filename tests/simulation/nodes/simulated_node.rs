@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use copydesk_approvals::ApprovalSwitch;
+use copydesk_approvals::{ApprovalSwitch, Decision, RequestVerdict};
 use copydesk_cluster::{ClusterNode, LeaseHolder};
+use copydesk_document::Text;
 use copydesk_ids::permissions::Principal;
 use copydesk_ids::{DocumentId, MemberId, Version};
-use copydesk_placement::{NotHere, OtherServer, PeerMessage};
+use copydesk_placement::{NotHere, OtherServer, PeerMessage, Placement as _};
 use copydesk_rooms::RoomError;
-use copydesk_rooms::command::RoomCommand;
+use copydesk_rooms::command::{ReplySender, RequestCommand, RoomCommand, SuggestionUpdate};
 use copydesk_rooms::settings::{PermissionMode, ServerSettings};
 use copydesk_rooms::simulated_room::{SimulatedOutput, SimulatedRoom};
 use copydesk_store::node_tables::NodeTables;
@@ -27,6 +28,7 @@ use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::{sleep, timeout};
 
 use super::database_client::DatabaseClient;
+use super::model_database::ModelDatabase;
 use super::node_mutations::NodeMutation;
 use crate::generators::{self, PEOPLE};
 
@@ -45,7 +47,7 @@ pub type OutputSink = Rc<dyn Fn(i64, &DocumentId, NodeOutput)>;
 /// Output of a room, or the end of connections.
 pub enum NodeOutput {
     Room(SimulatedOutput),
-    /// What these members received may not be durable: they have to open the document again.
+    /// These members may have received what is not durable: they have to open the document again.
     Disconnected(BTreeSet<MemberId>),
 }
 
@@ -288,6 +290,10 @@ impl SimulatedNode {
     pub async fn change_settings(self: Rc<Self>) {
         let settings = {
             let mut database = self.client.database.lock();
+            if !database.is_member(self.client.node) {
+                // As every transaction of a removed node, it would be refused.
+                return;
+            }
             database.settings += 1;
             database.settings
         };
@@ -454,7 +460,25 @@ impl SimulatedNode {
             self.settle().await?;
         }
         let id = document.clone();
-        self.client.ask(move |database| database.documents[&id].store.load_room()).await?
+        let mut room = self.client.ask(move |database| database.load_room(&id)).await??;
+        if self.has_mutation(NodeMutation::SuggestionsAcceptedOnLoad) {
+            self.accept_suggestions(&mut room);
+        }
+        Ok(room)
+    }
+
+    /// Accepts all suggestions, which only a wrong node does.
+    fn accept_suggestions(&self, room: &mut SimulatedRoom) {
+        let suggestions = room.open().values().filter(|request| request.suggestion.is_some());
+        for request in suggestions.cloned().collect::<Vec<_>>() {
+            let preview_hash = Some(request.preview_hash());
+            let decision = Decision { preview_hash, ..Decision::plain(RequestVerdict::Approve) };
+            let by = generators::principal_named("ana");
+            let (reply, _) = ReplySender::channel();
+            let command = RequestCommand::Decide(Box::new(decision), by);
+            let command = RoomCommand::About(request.id().clone(), command, reply);
+            room.take(command, Vec::new(), &self.people, (self.now_ms)(), &self.settings);
+        }
     }
 
     fn spawn_room(
@@ -519,6 +543,10 @@ impl RoomTask {
     /// Ends a room that no one uses, and releases its document.
     async fn close(mut self, mut commands: mpsc::UnboundedReceiver<QueuedCommand>) {
         let server = Rc::clone(&self.server);
+        if !self.needs_reload {
+            self.room.snapshot();
+            self.commit().await;
+        }
         let _guard = server.loading.lock().await;
         if server.has_mutation(NodeMutation::ReleaseBeforeLastCommands) {
             server.cluster_node.release(&self.document).await;
@@ -559,7 +587,12 @@ impl RoomTask {
         self.commit().await;
     }
 
-    async fn apply(&mut self, QueuedCommand { command, since }: QueuedCommand) {
+    async fn apply(&mut self, QueuedCommand { mut command, since }: QueuedCommand) {
+        if let RoomCommand::Suggest(update, _) = &mut command
+            && self.recall_suggestion(update).await.is_err()
+        {
+            return;
+        }
         let (id, tail) = (self.document.clone(), self.room.tail_start());
         let older = if since < tail {
             let read = self
@@ -575,6 +608,28 @@ impl RoomTask {
         };
         let SimulatedNode { people, settings, .. } = &*self.server;
         self.room.take(command, older, people, self.now_ms(), settings);
+    }
+
+    /// Looks for the newest suggestion of a person, if it has ended.
+    async fn recall_suggestion(&mut self, update: &mut SuggestionUpdate) -> StoreResult<()> {
+        let mut open = self.room.open().values();
+        if let Some(live) = open.find(|request| request.is_suggestion_of(&update.by)) {
+            if self.server.has_mutation(NodeMutation::RevisionNotCompared) {
+                update.revision = live.revision().unwrap_or_default();
+            }
+            return Ok(());
+        }
+        if self.server.has_mutation(NodeMutation::EndedSuggestionsForgotten) {
+            return Ok(());
+        }
+        let (id, session) = (self.document.clone(), update.by.user.to_string());
+        let newest =
+            move |database: &mut ModelDatabase| database.documents[&id].newest_request(&session);
+        let newest = self.server.client.ask(newest).await?;
+        if let Some(record) = newest.filter(|record| self.room.request(&record.id).is_none()) {
+            self.room.recall(&record, Text::default(), &[]).unwrap();
+        }
+        Ok(())
     }
 
     async fn commit(&mut self) {

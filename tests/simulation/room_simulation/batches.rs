@@ -50,6 +50,7 @@ impl RoomSimulation {
         for output in output {
             self.deliver(output)?;
         }
+        self.hear_comments()?;
         self.record_inserted_units();
         self.check()
     }
@@ -63,6 +64,7 @@ impl RoomSimulation {
         for output in self.server.fail_commit()? {
             self.deliver(output)?;
         }
+        self.hear_comments()?;
         self.check()
     }
 
@@ -81,6 +83,7 @@ impl RoomSimulation {
             self.rules.roll_back();
         }
         self.has_uncommitted = false;
+        let threads = self.server.room.threads();
         self.server.cut_power(is_committed)?;
         self.disconnect_all();
         // Appends updates that were committed and not broadcast.
@@ -90,8 +93,9 @@ impl RoomSimulation {
             format!("{known} was broadcast, committed is {newest}")
         })?;
         for update in self.server.store.updates_between(known, newest) {
-            self.reference.append(&update)?;
+            self.append_update(&update)?;
         }
+        self.check_threads_after_cut(is_committed, &threads)?;
         if is_committed {
             self.hunk_oracles.clear();
             let open: Vec<_> = self.server.room.open().values().cloned().collect();
@@ -240,6 +244,9 @@ impl RoomSimulation {
             RoomEvent::Requested(request) | RoomEvent::RequestedAgain(request) => {
                 self.track_request(request);
             }
+            RoomEvent::ThreadChanged(version, thread) => {
+                self.commenters.oracle.changed(*version, thread, &self.reference)?;
+            }
             RoomEvent::Resolved(request) => {
                 request.hunks.iter().for_each(|hunk| drop(self.hunk_oracles.remove(&hunk.id)));
             }
@@ -255,7 +262,7 @@ impl RoomSimulation {
         for oracle in self.hunk_oracles.values_mut() {
             oracle.apply(entry, &self.reference.units);
         }
-        Ok(())
+        self.move_threads()
     }
 
     pub(super) fn track_request(&mut self, request: &ApprovalRequest) {

@@ -1,13 +1,15 @@
 //! Checks after every batch and at the end of a history.
 
+use std::collections::BTreeSet;
+
 use copydesk_approvals::{ApprovalRequest, Hunk, HunkStatus};
 
 use copydesk_rooms::command::ApprovalMode;
 
 use super::RoomSimulation;
 use crate::invariants::Invariant::{
-    AppliedTextMatchesPreview, DecisionsPersist, OnlyRulesSkipApproval, RebaseMatchesOracle,
-    ReplicasConverge, RequestIsOpenWhileHunkIs, RestartPreservesState,
+    AppliedTextMatchesPreview, DecisionsPersist, HunksHaveTheirOwnNames, OnlyRulesSkipApproval,
+    RebaseMatchesOracle, ReplicasConverge, RequestIsOpenWhileHunkIs, RestartPreservesState,
 };
 use crate::invariants::{CheckResult, ensure};
 use crate::model_store::stored_request;
@@ -33,6 +35,10 @@ impl RoomSimulation {
                 format!("{request:?}")
             })?;
             ensure(RebaseMatchesOracle, request.version == self.server.room.version(), || {
+                format!("{request:?}")
+            })?;
+            let names: BTreeSet<_> = request.hunks.iter().map(|hunk| &hunk.id).collect();
+            ensure(HunksHaveTheirOwnNames, names.len() == request.hunks.len(), || {
                 format!("{request:?}")
             })?;
             for hunk in &request.hunks {
@@ -83,6 +89,7 @@ impl RoomSimulation {
             while self.editors[at].receive_next(&self.reference)? {}
             self.editors[at].check_converged(&self.reference)?;
             self.editors[at].displayed.check_matches(self.server.room.open())?;
+            self.editors[at].threads.check_matches(&self.server.room.threads())?;
         }
         self.reference.check_all_committed()?;
         let text = self.reference.text(self.reference.version()).to_string();

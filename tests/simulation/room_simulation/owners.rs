@@ -48,7 +48,8 @@ impl RoomSimulation {
             if effect == RuleEffect::Allow { (limit, None) } else { (None, limit) };
         let scope = RuleScope::Document;
         let author = author.map(|author| Person::from(&generators::principal_named(author)));
-        let remember = RememberWish { id: id.clone(), scope, path: None, max_units, author };
+        let remember =
+            RememberWish { id: id.clone(), scope, path: None, max_units, author, unmarked: false };
         let new = NewRule { remember, effect, over, tool: tool.into(), session: "ses_1".into() };
         let is_owner = by.role == Role::Owner;
         let (reply, _) = ReplySender::channel();

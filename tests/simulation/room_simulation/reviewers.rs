@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use copydesk_approvals::{
-    ApprovalRequest, Decision, FinishRest, Hunk, HunkChoice, HunkStatus, HunkVerdict,
+    ApprovalRequest, Decision, FinishRest, Hunk, HunkChoice, HunkStatus, HunkVerdict, MarkKind,
     RequestVerdict, ToolPolicy,
 };
 use copydesk_document::{ChangeLimits, ChangeSet};
@@ -66,6 +66,9 @@ impl RoomSimulation {
         if requires_more {
             self.count("required more than was proposed");
         }
+        if before.hunks.iter().any(|hunk| hunk.own_votes().is_some()) {
+            self.count("decided with marks that take more");
+        }
         self.count_decision(&before, &after);
         self.decided_requests.insert(id);
         Ok(())
@@ -101,7 +104,10 @@ impl RoomSimulation {
             if self.random.u8(..4) == 0 { RequestVerdict::Reject } else { RequestVerdict::Approve };
         let mut decision = Decision::plain(verdict);
         let announced = self.server.room.open()[id].announced.clone();
+        let is_written_on = self.server.room.open()[id].suggestion.is_some();
+        let current = self.server.room.open()[id].preview_hash();
         decision.preview_hash = match self.random.u8(..16) {
+            6.. if is_written_on => Some(current),
             0 => Some(format!("{announced}?")),
             1..9 => Some(announced),
             _ => None,
@@ -126,6 +132,12 @@ impl RoomSimulation {
     pub(super) fn random_verdict(&mut self, at: usize, id: &HunkId) -> HunkVerdict {
         let choice = if self.random.u8(..4) == 0 { HunkChoice::Reject } else { HunkChoice::Accept };
         let mut verdict = HunkVerdict::plain(id.clone(), choice);
+        if let Some(hashes) = self.shown_hashes.get(id) {
+            let old = self.random.u8(..3) == 0;
+            let seen =
+                if old { hashes.get(self.random.usize(..hashes.len())) } else { hashes.last() };
+            verdict.hash = seen.cloned();
+        }
         if choice == HunkChoice::Reject {
             return verdict;
         }
@@ -307,10 +319,12 @@ impl RoomSimulation {
 
     pub(super) fn change_policy(&mut self) {
         let policy = Some(POLICIES[self.random.usize(..POLICIES.len())]);
-        // A second policy applies to some requests, or to all.
+        // A second policy applies to some requests, to all, or to changes with some marks.
+        let by_marks = self.random.u8(..3) == 0;
         let other = ToolPolicy {
             tool: None,
-            over: Some(self.random.usize(..60)),
+            over: (!by_marks).then(|| self.random.usize(..60)),
+            marks: by_marks.then(|| vec![MarkKind::Number, MarkKind::Negation]),
             policy: POLICIES[self.random.usize(..POLICIES.len())],
         };
         let policies = Some([other].into_iter().take(self.random.usize(..2)).collect());

@@ -163,7 +163,7 @@ fn one_call_is_told_in_order() {
     let run = ana.asks("Tighten the opening");
     ana.accepts_all(&ana.sees_request());
     ana.answer(&run);
-    let steps: Vec<_> = told_in_order(&ana, &run);
+    let steps: Vec<_> = results_in_order(&ana, &run);
     assert_eq!(
         steps,
         [
@@ -180,7 +180,7 @@ fn one_call_is_told_in_order() {
 }
 
 /// The steps of a run as a person saw them, without prompts and deltas.
-fn told_in_order(person: &Person, run: &str) -> Vec<String> {
+fn results_in_order(person: &Person, run: &str) -> Vec<String> {
     let mut steps = Vec::new();
     for (name, body) in person.events() {
         if body["requestId"] != run && name != "tool_approval_resolved" {
@@ -219,12 +219,12 @@ fn every_result_has_a_time_and_its_session() {
             ana.accepts_all(&ana.sees_request());
         }
         let response = ana.answer(&run);
-        let told = &ana.told(&run)[0];
-        assert_eq!(told["sessionId"], ana.session(), "{prompt}");
-        assert_eq!(told["updateType"], update, "{prompt}");
+        let tool_result = &ana.tool_results(&run)[0];
+        assert_eq!(tool_result["sessionId"], ana.session(), "{prompt}");
+        assert_eq!(tool_result["updateType"], update, "{prompt}");
         let time =
             |it: &Value| it["timestamp"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
-        assert!(time(told) <= time(&response), "{prompt}: {told}");
+        assert!(time(tool_result) <= time(&response), "{prompt}: {tool_result}");
     }
 }
 

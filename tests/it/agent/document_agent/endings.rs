@@ -46,7 +46,7 @@ fn a_cancelled_run_gives_one_result_and_one_response() {
 }
 
 #[test]
-fn a_run_is_cancelled_by_its_name_from_another_window_and_by_nobody_else() {
+fn a_run_is_cancelled_by_its_name_from_another_window_and_by_no_one_else() {
     let copydesk = TestServer::playing("slow");
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ben.opens(&ana.creates(OPENING));

@@ -17,8 +17,8 @@ fn the_model_is_told_instructions_document_selection_history_and_request_in_orde
         "systemInstructions": "Keep British spelling.",
     });
     ana.is_answered("Who is the keeper?", &context);
-    let told = provider.told(1);
-    let mut rest = told.as_str();
+    let prompt_text = provider.newest_text(1);
+    let mut rest = prompt_text.as_str();
     for piece in [
         "Instructions: Keep British spelling.",
         "Current Document:",
@@ -35,7 +35,7 @@ fn the_model_is_told_instructions_document_selection_history_and_request_in_orde
     ] {
         let at = rest
             .find(piece)
-            .unwrap_or_else(|| panic!("{piece:?} is missing or too early in\n{told}"));
+            .unwrap_or_else(|| panic!("{piece:?} is missing or too early in\n{prompt_text}"));
         rest = &rest[at + piece.len()..];
     }
 }
@@ -46,11 +46,11 @@ fn what_is_not_in_the_context_is_not_in_the_prompt() {
     let copydesk = TestServer::behind(&provider);
     let ana = copydesk.editor("Ana");
     ana.is_answered("Are you there?", &json!({}));
-    let told = provider.told(1);
+    let prompt_text = provider.newest_text(1);
     for absent in ["Instructions:", "Current Document:", "Selected Text"] {
-        assert!(!told.contains(absent), "{absent} in {told}");
+        assert!(!prompt_text.contains(absent), "{absent} in {prompt_text}");
     }
-    assert!(told.contains("User Request: Are you there?"));
+    assert!(prompt_text.contains("User Request: Are you there?"));
 }
 
 #[test]
@@ -69,7 +69,10 @@ fn the_model_is_offered_the_three_tools() {
         fields.sort();
         fields
     };
-    assert_eq!(fields("update_full_document"), ["explanation", "new_content"]);
-    assert_eq!(fields("update_selection"), ["explanation", "new_text", "selection_range"]);
+    assert_eq!(fields("update_full_document"), ["explanation", "new_content", "reasons"]);
+    assert_eq!(
+        fields("update_selection"),
+        ["explanation", "new_text", "reasons", "selection_range"]
+    );
     assert_eq!(fields("respond_conversation_only"), ["response"]);
 }

@@ -45,7 +45,7 @@ fn a_session_that_comes_back_hears_what_its_own_run_says_and_what_waits() {
     ana.accepts_all(&request);
     ana.sees_resolved(&request);
     ana.answer(&run);
-    assert_eq!(ana.told(&run).len(), 1, "the result is heard again too");
+    assert_eq!(ana.tool_results(&run).len(), 1, "the result is heard again too");
     let window = ana.second_window();
     assert!(window.heard("tool_approval_request").is_empty());
 }

@@ -15,8 +15,8 @@ fn the_shared_documents_own_text_is_the_one_that_counts() {
     let context =
         json!({"documentId": ana.document(), "documentContent": "What the client thinks.\n"});
     ana.is_answered("Are you there?", &context);
-    assert!(provider.told(1).contains("What the server knows."));
-    assert!(!provider.told(1).contains("What the client thinks."));
+    assert!(provider.newest_text(1).contains("What the server knows."));
+    assert!(!provider.newest_text(1).contains("What the client thinks."));
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_session_without_a_shared_document_has_a_private_one() {
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     let run = ana.asks_about("Rewrite this", &about("Mine.\n"));
     let request = ana.sees_request();
-    assert!(ben.saw("tool_approval_request").is_empty(), "nobody else is told");
+    assert!(ben.saw("tool_approval_request").is_empty(), "no one else is asked");
     ana.accepts_all(&request);
     assert_eq!(ana.answer(&run)["documentUpdate"], "Mine, better.\n");
     let listed = ben.emit("document:list", &json!({})).ok();
@@ -42,8 +42,8 @@ fn the_private_document_is_brought_to_the_text_that_is_sent() {
     let ana = copydesk.editor("Ana");
     ana.is_answered("One?", &about("The first text.\n"));
     ana.is_answered("Two?", &about("The second text.\n"));
-    assert!(provider.told(1).contains("The first text."));
-    assert!(provider.told(2).contains("The second text."));
+    assert!(provider.newest_text(1).contains("The first text."));
+    assert!(provider.newest_text(2).contains("The second text."));
 }
 
 #[test]

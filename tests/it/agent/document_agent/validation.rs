@@ -14,10 +14,10 @@ fn test_validate_document_operation() {
     let ana = copydesk.editor("Ana");
     let run = ana.asks_about("Fix this", &about("x".repeat(200).as_str()));
     assert_eq!(ana.answer(&run)["updateType"], "none");
-    let told = &ana.told(&run)[0];
-    assert_eq!(told["permissionDecision"], "deny");
-    assert_eq!(told["permissionDecisionReason"], "Invalid selection range");
-    assert_eq!(told["is_error"], true);
+    let tool_result = &ana.tool_results(&run)[0];
+    assert_eq!(tool_result["permissionDecision"], "deny");
+    assert_eq!(tool_result["permissionDecisionReason"], "Invalid selection range");
+    assert_eq!(tool_result["is_error"], true);
 }
 
 #[test]
@@ -60,13 +60,13 @@ fn every_invalid_selection_range_is_denied() {
     for (name, _) in &cases {
         let run = ana.asks(name);
         assert_eq!(ana.answer(&run)["updateType"], "none", "{name}");
-        let told = ana.told(&run);
-        assert_eq!(told[0]["content"], "Invalid selection range", "{name}");
-        assert_eq!(told[0]["is_error"], true, "{name}");
+        let tool_results = ana.tool_results(&run);
+        assert_eq!(tool_results[0]["content"], "Invalid selection range", "{name}");
+        assert_eq!(tool_results[0]["is_error"], true, "{name}");
     }
     assert!(
         ana.saw("tool_approval_request").is_empty(),
-        "nobody was asked about what cannot be done"
+        "no one was asked about what cannot be done"
     );
     assert_eq!(ana.text(), "a😀bc");
 }
@@ -89,8 +89,11 @@ fn one_scalar_too_many_is_too_large() {
     ana.creates(OPENING);
     let run = ana.asks("Make it long");
     assert_eq!(ana.answer(&run)["updateType"], "none");
-    let told = &ana.told(&run)[0];
-    assert_eq!((&told["content"], &told["is_error"]), (&json!("Content too large"), &json!(true)));
+    let tool_result = &ana.tool_results(&run)[0];
+    assert_eq!(
+        (&tool_result["content"], &tool_result["is_error"]),
+        (&json!("Content too large"), &json!(true))
+    );
     assert!(ana.saw("tool_approval_request").is_empty());
 }
 
@@ -132,7 +135,7 @@ fn no_tool_touches_a_frozen_range() {
     owner.emit("document:settings", &json!({"documentId": document, "frozen": frozen})).ok();
     let run = owner.asks("first");
     owner.answer(&run);
-    assert_eq!(owner.told(&run)[0]["permissionDecision"], "deny");
+    assert_eq!(owner.tool_results(&run)[0]["permissionDecision"], "deny");
     owner.asks("second");
     owner.accepts_all(&owner.sees_request());
     assert_eq!(owner.text(), "One. Three.\n");
@@ -148,9 +151,15 @@ fn the_model_is_told_which_frozen_words_it_tried_to_change() {
     owner.emit("document:settings", &json!({"documentId": document, "frozen": frozen})).ok();
     let run = owner.asks("Translate");
     owner.answer(&run);
-    let told = &owner.told(&run)[0];
-    assert_eq!((&told["is_error"], &told["permissionDecision"]), (&json!(true), &json!("deny")));
-    assert!(told["content"].as_str().unwrap().contains("units 5 to 9: \"Two.\""), "{told}");
+    let tool_result = &owner.tool_results(&run)[0];
+    assert_eq!(
+        (&tool_result["is_error"], &tool_result["permissionDecision"]),
+        (&json!(true), &json!("deny"))
+    );
+    assert!(
+        tool_result["content"].as_str().unwrap().contains("units 5 to 9: \"Two.\""),
+        "{tool_result}"
+    );
     assert!(owner.saw("tool_approval_request").is_empty());
 }
 
@@ -169,8 +178,11 @@ fn whatever_tool_the_model_uses_only_the_selection_may_differ() {
     let run = ana.asks_about("Shorter", &context);
     ana.accepts_all(&ana.sees_request());
     ana.answer(&run);
-    let told = ana.told(&run);
-    assert_eq!((&told[0]["is_error"], &told[1]["is_error"]), (&json!(true), &json!(false)));
+    let tool_results = ana.tool_results(&run);
+    assert_eq!(
+        (&tool_results[0]["is_error"], &tool_results[1]["is_error"]),
+        (&json!(true), &json!(false))
+    );
     assert_eq!(ana.text(), "It was dark. The keeper slept.\n");
     assert_eq!(ana.saw("tool_approval_request").len(), 1);
 }
@@ -222,9 +234,12 @@ fn a_call_that_makes_no_sense_is_answered_and_the_run_goes_on() {
     {
         let run = ana.asks(prompt);
         assert_eq!(ana.answer(&run)["conversationMessage"], "Never mind.");
-        let told = &ana.told(&run)[0];
-        assert_eq!(told["is_error"], true);
-        assert!(told["content"].as_str().unwrap().contains(names), "{prompt}: {told}");
+        let tool_result = &ana.tool_results(&run)[0];
+        assert_eq!(tool_result["is_error"], true);
+        assert!(
+            tool_result["content"].as_str().unwrap().contains(names),
+            "{prompt}: {tool_result}"
+        );
     }
     assert_eq!(ana.text(), OPENING);
 }

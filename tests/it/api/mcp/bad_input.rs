@@ -9,7 +9,7 @@ use crate::support::mcp::{Mcp, initialize};
 use super::{TEXT, file, owner_of, rewrite, test_server, waiting};
 
 #[test]
-fn what_makes_no_sense_is_told_and_asks_nobody() {
+fn what_makes_no_sense_is_told_and_asks_no_one() {
     let copydesk = test_server();
     let owner = owner_of(&copydesk);
     let document = owner.creates(TEXT);
@@ -38,8 +38,8 @@ fn what_makes_no_sense_is_told_and_asks_nobody() {
         ("read_document", json!({}), "[DENIED] Invalid input: document_id"),
         ("read_document", json!({"document_id": "desk"}), "There is no document"),
     ] {
-        let (told, is_error) = coder.gets(tool, arguments);
-        assert!(is_error && told.contains(words), "{tool}: {told}");
+        let (tool_result, is_error) = coder.gets(tool, arguments);
+        assert!(is_error && tool_result.contains(words), "{tool}: {tool_result}");
     }
     let unknown = coder.asks("tools/call", json!({"name": "Write", "arguments": file("x", "x")}));
     assert_eq!(unknown["error"]["code"], -32602, "{unknown}");

@@ -11,7 +11,7 @@ use crate::support::{OWNER, Role, TestServer};
 use super::{FIXED, TEXT, file, notes, owner_of, rewrite, test_server, waiting};
 
 #[test]
-fn a_file_is_written_once_somebody_approves_it() {
+fn a_file_is_written_once_someone_approves_it() {
     let copydesk = test_server();
     let owner = owner_of(&copydesk);
     let coder = Mcp::arrives(&copydesk, OWNER, "coder");
@@ -58,9 +58,9 @@ fn edits_of_a_file_are_made_as_they_were_shown() {
     owner.accepts_all(&owner.sees_request());
     assert_eq!(call.result(), ("Applied 2 edits to a.txt (3 occurrences)".to_owned(), false));
     assert_eq!(copydesk.file("a.txt").as_deref(), Some("1 2 1\n"));
-    let (told, is_error) = coder
+    let (tool_result, is_error) = coder
         .gets("atlas_edit", json!({"file_path": "b.txt", "old_string": "x", "new_string": "y"}));
-    assert_eq!((told.as_str(), is_error), ("Error: b.txt does not exist", true));
+    assert_eq!((tool_result.as_str(), is_error), ("Error: b.txt does not exist", true));
 }
 
 #[test]
@@ -77,20 +77,20 @@ fn a_document_is_read_changed_and_decided_in_its_own_room() {
     assert_eq!((&request["source"], &request["document_id"]), (&json!("mcp"), &json!(document)));
     assert_eq!(request["author"]["name"], "Bo (coder)");
     ana.accepts_all(&request);
-    let (told, is_error) = call.result();
-    assert!(!is_error && told.starts_with("Applied: 1 accepted."), "{told}");
-    assert!(told.contains("Once. "), "{told}");
+    let (tool_result, is_error) = call.result();
+    assert!(!is_error && tool_result.starts_with("Applied: 1 accepted."), "{tool_result}");
+    assert!(tool_result.contains("Once. "), "{tool_result}");
     assert_eq!(ana.text(), format!("Once. {FIXED}"));
 }
 
 #[test]
-fn nobody_changes_a_document_they_have_not_read() {
+fn no_one_changes_a_document_they_have_not_read() {
     let copydesk = test_server();
     let ana = copydesk.editor("Ana");
     let document = ana.creates(TEXT);
     let coder = Mcp::arrives(&copydesk, OWNER, "coder");
-    let (told, is_error) = coder.gets("update_full_document", rewrite(&document, FIXED));
-    assert!(is_error && told.contains("read_document"), "{told}");
+    let (tool_result, is_error) = coder.gets("update_full_document", rewrite(&document, FIXED));
+    assert!(is_error && tool_result.contains("read_document"), "{tool_result}");
     // A program that knows the version from elsewhere says so.
     let mut known = rewrite(&document, FIXED);
     known["base_version"] = json!(ana.version());
@@ -99,12 +99,12 @@ fn nobody_changes_a_document_they_have_not_read() {
     assert!(!call.result().1);
     let mut ahead = rewrite(&document, TEXT);
     ahead["base_version"] = json!(77);
-    let (told, is_error) = coder.gets("update_full_document", ahead);
-    assert!(is_error, "{told}");
+    let (tool_result, is_error) = coder.gets("update_full_document", ahead);
+    assert!(is_error, "{tool_result}");
 }
 
 #[test]
-fn a_document_is_made_once_somebody_approves_it_and_its_caller_may_go_on_with_it() {
+fn a_document_is_made_once_someone_approves_it_and_its_caller_may_go_on_with_it() {
     let copydesk = test_server();
     let owner = owner_of(&copydesk);
     let coder = Mcp::arrives(&copydesk, &copydesk.token("Bo", Role::Editor, &[]), "coder");
@@ -143,14 +143,14 @@ fn a_document_is_not_made_if_it_is_rejected_taken_back_or_makes_no_sense_and_mad
         (notes(" "), "[DENIED] The title is empty"),
         (notes("a\nb"), "[DENIED] The title is one line"),
     ] {
-        let (told, is_error) = coder.gets("create_new_document", arguments);
-        assert!(is_error && told.contains(words), "{told}");
+        let (tool_result, is_error) = coder.gets("create_new_document", arguments);
+        assert!(is_error && tool_result.contains(words), "{tool_result}");
     }
     let call = coder.calls("create_new_document", notes("Three"));
     let edit = json!({"decision": "edit", "updated_input": {"title": "Four", "new_content": "x"}});
     owner.decides(&owner.sees_request(), edit).ok();
-    let (told, is_error) = call.result();
-    assert!(!is_error && told.contains("Created “Four”"), "{told}");
+    let (tool_result, is_error) = call.result();
+    assert!(!is_error && tool_result.contains("Created “Four”"), "{tool_result}");
     let listed = owner.emit("document:list", &json!({})).ok()["documents"].to_string();
     let made = |title: &str| listed.contains(&format!("\"title\":\"{title}\""));
     assert_eq!(["One", "Two", "Three", "Four"].map(made), [false, false, false, true], "{listed}");
@@ -166,14 +166,17 @@ fn a_document_is_not_made_if_it_is_rejected_taken_back_or_makes_no_sense_and_mad
 }
 
 #[test]
-fn a_request_nobody_decides_in_time_is_told_as_denied() {
+fn a_request_no_one_decides_in_time_is_told_as_denied() {
     let copydesk = TestServer::plan().workspace(&[]).flags(&["--approval-timeout", "1"]).start();
     let owner = owner_of(&copydesk);
     let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("atlas_write", file("test.txt", "x"));
     let request = owner.sees_request();
-    let (told, is_error) = call.result();
-    assert!(is_error && told.starts_with("[DENIED] Approval timed out after 1s"), "{told}");
+    let (tool_result, is_error) = call.result();
+    assert!(
+        is_error && tool_result.starts_with("[DENIED] Approval timed out after 1s"),
+        "{tool_result}"
+    );
     assert_eq!(owner.sees_resolved(&request)["status"], "expired");
 }
 
@@ -189,12 +192,15 @@ fn a_caller_that_gives_up_by_itself_is_told_before_it_does() {
     let request = owner.sees_request();
     // Also while a person looks at it.
     owner.emit("approval:focus", &json!({"request_id": request.id(), "on": true})).ok();
-    let (told, is_error) = answer.result();
-    assert!(is_error && told.starts_with("[DENIED] Approval timed out after 1s"), "{told}");
+    let (tool_result, is_error) = answer.result();
+    assert!(
+        is_error && tool_result.starts_with("[DENIED] Approval timed out after 1s"),
+        "{tool_result}"
+    );
 }
 
 #[test]
-fn every_answer_says_when_the_caller_gives_up_and_nobody_is_promised_more_time() {
+fn every_answer_says_when_the_caller_gives_up_and_no_one_is_promised_more_time() {
     let copydesk = test_server();
     let owner = owner_of(&copydesk);
     let coder = Mcp::arrives(&copydesk, OWNER, "coder");
@@ -254,7 +260,7 @@ fn a_session_that_is_closed_takes_its_requests_with_it() {
 }
 
 #[test]
-fn a_session_that_is_closed_while_somebody_listens_to_its_call_takes_that_back_too() {
+fn a_session_that_is_closed_while_someone_listens_to_its_call_takes_that_back_too() {
     let copydesk = test_server();
     let owner = owner_of(&copydesk);
     let coder = Mcp::arrives(&copydesk, OWNER, "coder");
@@ -283,8 +289,8 @@ fn a_session_that_lost_its_connection_is_resumed_and_hears_what_was_decided() {
     let resumed = [("Accept", "text/event-stream"), ("Last-Event-ID", seen.as_str())];
     let resumed = coder.send("GET", None, &resumed);
     let answer = std::iter::from_fn(|| resumed.may_go_on()).find(|it| it["id"] == id);
-    let told = answer.expect("the answer")["result"]["content"][0]["text"].clone();
-    assert_eq!(told, "Successfully wrote to test.txt");
+    let text = answer.expect("the answer")["result"]["content"][0]["text"].clone();
+    assert_eq!(text, "Successfully wrote to test.txt");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::support::{OWNER, TestServer, interpreter, node_22, packages};
 
-/// What the suite wants of its own test server, and this one is not.
+/// Scenarios that the suite wants of its own test server, and this one is not.
 const EXPECTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/conformance.yml");
 const TEXT: &str = "Teh keeper wrote every night.\n";
 const FIXED: &str = "The keeper wrote every night.\n";
@@ -91,7 +91,7 @@ struct Inspector<'a> {
 }
 
 impl Inspector<'_> {
-    /// What a request of it is answered, and its exit code.
+    /// Sends it a request; returns the answer, and its exit code.
     fn asks(&self, method: &str, more: &[&str]) -> (Value, Option<i32>) {
         let mut command = tool("mcp-inspector").expect("the story has looked for it");
         // It keeps what it knows of servers at home.
@@ -164,19 +164,19 @@ fn the_inspector_works(over: &str, era: &str) {
     // It is started anew for each request, so no one knows what it has read: it says so.
     let mut rewrite =
         json!({"document_id": document, "new_content": FIXED, "explanation": "Spelling."});
-    let (told, code) = inspector.calls("update_full_document", &rewrite, || {});
-    assert!(code == Some(5) && told.contains("read_document"), "{told}");
+    let (tool_result, code) = inspector.calls("update_full_document", &rewrite, || {});
+    assert!(code == Some(5) && tool_result.contains("read_document"), "{tool_result}");
     assert!(read.contains("version=\"0\""), "{read}");
     rewrite["base_version"] = json!(0);
     let accepts = || drop(owner.accepts_all(&owner.sees_request()));
-    let (told, code) = inspector.calls("update_full_document", &rewrite, accepts);
-    assert!(code == Some(0) && told.starts_with("Applied: 1 accepted."), "{told}");
+    let (tool_result, code) = inspector.calls("update_full_document", &rewrite, accepts);
+    assert!(code == Some(0) && tool_result.starts_with("Applied: 1 accepted."), "{tool_result}");
     owner.comes_to_read(FIXED);
 
     let write = json!({"file_path": "a.txt", "content": "hello"});
     let rejects = || drop(owner.rejects(&owner.sees_request(), "Not there"));
-    let (told, code) = inspector.calls("atlas_write", &write, rejects);
-    assert_eq!(told, "[DENIED] Write rejected: Not there");
+    let (tool_result, code) = inspector.calls("atlas_write", &write, rejects);
+    assert_eq!(tool_result, "[DENIED] Write rejected: Not there");
     // As the Inspector tells scripts that a tool has failed.
     assert_eq!((code, copydesk.file("a.txt")), (Some(5), None));
 

@@ -26,7 +26,7 @@ fn owner_of(copydesk: &TestServer) -> Person {
     copydesk.owner()
 }
 
-/// What waits in the workspace inbox.
+/// Returns the requests that wait in the workspace inbox.
 fn waiting(person: &Person) -> Vec<Request> {
     let ack = person.emit("list_pending_approvals", &json!({})).ok();
     ack["requests"].as_array().expect("requests").iter().cloned().map(Request).collect()

@@ -59,13 +59,13 @@ fn a_call_that_is_sent_again_waits_as_long_as_its_newest_caller() {
     };
     let first = sends(91, "60000");
     let request = ana.sees_request();
-    let told = |ends: &Value| {
+    let text_of = |ends: &Value| {
         let is_later = |it: &Value| it["expires_at"].as_str() > ends.as_str();
         ana.sees_where("tool_approval_update", is_later)["expires_at"].clone()
     };
     first.disconnects();
     let second = sends(92, "120000");
-    let ends = told(&request["expires_at"]);
+    let ends = text_of(&request["expires_at"]);
     let open = waiting(&ana);
     assert_eq!((open.len(), open[0].id(), &open[0]["expires_at"]), (1, request.id(), &ends));
     // A caller that waits for less time takes none away.
@@ -74,7 +74,7 @@ fn a_call_that_is_sent_again_waits_as_long_as_its_newest_caller() {
     assert!(third.progress().contains(request.id()));
     third.disconnects();
     let fourth = sends(94, "180000");
-    let ends = told(&ends);
+    let ends = text_of(&ends);
     copydesk.is_killed_and_restarted();
     drop(fourth);
     let ana = ana.comes_back(&copydesk);
@@ -140,8 +140,8 @@ fn a_call_that_is_sent_again_after_a_power_cut_joins_the_request_that_waited_ove
     assert_eq!(again.progress(), format!("Request {} waits for people to decide", request.id()));
     assert_eq!(waiting(&ana).len(), 1);
     ana.accepts_all(&request);
-    let (told, is_error) = again.result();
-    assert!(!is_error && told.starts_with("Applied: 1 accepted."), "{told}");
+    let (tool_result, is_error) = again.result();
+    assert!(!is_error && tool_result.starts_with("Applied: 1 accepted."), "{tool_result}");
     assert_eq!(ana.text(), FIXED);
 }
 
@@ -213,16 +213,16 @@ fn what_waited_when_the_server_was_killed_is_carried_out_once_after_it() {
 }
 
 #[test]
-fn whoever_waits_at_an_orderly_stop_is_told_that_the_request_stays() {
+fn a_person_who_waits_at_an_orderly_stop_is_told_that_the_request_stays() {
     let mut copydesk = test_server();
     let owner = owner_of(&copydesk);
     let coder = Mcp::arrives(&copydesk, OWNER, "coder");
     let call = coder.calls("atlas_write", file("test.txt", "hello"));
     let request = owner.sees_request();
     copydesk.stops();
-    let (told, is_error) = call.result();
-    assert!(is_error && told.starts_with("The server is stopping."), "{told}");
-    assert!(told.contains(request.id()), "{told}");
+    let (tool_result, is_error) = call.result();
+    assert!(is_error && tool_result.starts_with("The server is stopping."), "{tool_result}");
+    assert!(tool_result.contains(request.id()), "{tool_result}");
     copydesk.starts();
     assert_eq!(waiting(&copydesk.owner()).len(), 1);
 }

@@ -85,9 +85,17 @@ fn a_file_that_rules_protect_is_read_neither_as_a_resource_nor_in_a_prompt() {
         let rule = json!({"documentId": "desk", "effect": effect, "path": "secret*"});
         owner.emit("rules:add", &rule).ok();
         for answer in reads() {
-            let told = answer.to_string();
-            assert!(answer["error"]["code"] == -32600 && told.contains(words), "{told}");
-            assert!(!told.contains("Hidden"), "{told}");
+            let message = answer.to_string();
+            assert!(answer["error"]["code"] == -32600 && message.contains(words), "{message}");
+            assert!(!message.contains("Hidden"), "{message}");
+        }
+        // Threads quote words, and a quotation asks whether there are such.
+        let wish = json!({"document_id": document, "comment": "x", "quote": "Hidden words."});
+        for (tool, wish) in
+            [("list_comments", json!({"document_id": document})), ("add_comment", wish)]
+        {
+            let (said, failed) = coder.gets(tool, wish);
+            assert!(failed && said.contains(words), "{said}");
         }
     }
 }

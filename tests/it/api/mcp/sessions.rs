@@ -62,8 +62,8 @@ fn two_programs_of_one_name_have_each_read_what_they_have_read() {
     assert_eq!(ana.text(), "Zero. Uno. Two.\n");
     // And another one has read nothing.
     let three = Mcp::arrives(&copydesk, &token, "coder");
-    let (told, is_error) = three.gets("update_full_document", rewrite(&document, FIXED));
-    assert!(is_error && told.contains("read_document"), "{told}");
+    let (tool_result, is_error) = three.gets("update_full_document", rewrite(&document, FIXED));
+    assert!(is_error && tool_result.contains("read_document"), "{tool_result}");
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn what_a_program_read_before_a_restart_it_reads_again() {
     let ana = ana.comes_back(&copydesk);
     ana.opens(&document);
     let coder = Mcp::arrives(&copydesk, &token, "coder");
-    let (told, is_error) = coder.gets("update_full_document", rewrite(&document, FIXED));
-    assert!(is_error && told.contains("read_document"), "{told}");
+    let (tool_result, is_error) = coder.gets("update_full_document", rewrite(&document, FIXED));
+    assert!(is_error && tool_result.contains("read_document"), "{tool_result}");
     coder.reads(&document);
     let call = coder.calls("update_full_document", rewrite(&document, FIXED));
     ana.accepts_all(&ana.sees_request());
@@ -106,9 +106,9 @@ fn without_a_session_a_program_says_which_version_it_has_read() {
     let about = json!({"document_id": document});
     let (read, _) = calls_alone(&coder, "read_document", about, &[]).result();
     assert!(read.contains("version=\"0\""), "{read}");
-    let (told, is_error) =
+    let (tool_result, is_error) =
         calls_alone(&coder, "update_full_document", rewrite(&document, FIXED), &[]).result();
-    assert!(is_error && told.starts_with("[DENIED] Say which version"), "{told}");
+    assert!(is_error && tool_result.starts_with("[DENIED] Say which version"), "{tool_result}");
     let uri = format!("copydesk://documents/{document}");
     let headers = [
         ("MCP-Protocol-Version", "2026-07-28"),
@@ -121,8 +121,8 @@ fn without_a_session_a_program_says_which_version_it_has_read() {
     known["base_version"] = json!(0);
     let call = calls_alone(&coder, "update_full_document", known, &[]);
     ana.accepts_all(&ana.sees_request());
-    let (told, is_error) = call.result();
-    assert!(!is_error && told.contains("version 1"), "{told}");
+    let (tool_result, is_error) = call.result();
+    assert!(!is_error && tool_result.contains("version 1"), "{tool_result}");
     // A bridge belongs to one program, and says so.
     let bridge = [("Copydesk-Bridge", "one")];
     calls_alone(&coder, "read_document", json!({"document_id": document}), &bridge).result();
@@ -130,15 +130,15 @@ fn without_a_session_a_program_says_which_version_it_has_read() {
     ana.accepts_all(&ana.sees_request());
     assert!(!call.result().1);
     let other = [("Copydesk-Bridge", "two")];
-    let (told, is_error) =
+    let (tool_result, is_error) =
         calls_alone(&coder, "update_full_document", rewrite(&document, FIXED), &other).result();
-    assert!(is_error && told.contains("read_document"), "{told}");
+    assert!(is_error && tool_result.contains("read_document"), "{tool_result}");
 }
 
 // How many there may be.
 
 #[test]
-fn whoever_begins_too_many_sessions_loses_their_own_oldest_and_nobody_elses() {
+fn a_person_who_begins_too_many_sessions_loses_their_own_oldest_and_no_one_elses() {
     let copydesk = TestServer::plan().workspace(&[]).start();
     let owner = copydesk.owner();
     let (bo, cy) =
@@ -238,7 +238,7 @@ fn a_program_hears_that_documents_came_went_and_were_renamed_as_its_person_sees_
 }
 
 #[test]
-fn a_program_hears_of_documents_that_nobody_has_open() {
+fn a_program_hears_of_documents_that_no_one_has_open() {
     let copydesk = TestServer::scripted(Script::rewriting(FIXED));
     let ana = RestClient::new(&copydesk, OWNER);
     let made = ana.posts("documents", &json!({"title": "A story", "text": TEXT})).ok();
@@ -252,15 +252,15 @@ fn a_program_hears_of_documents_that_nobody_has_open() {
     let at = format!("documents/{document}");
     let edit = json!({"text": format!("{TEXT}More.\n"), "version": 0});
     ana.posts(&format!("{at}/edits"), &edit).ok();
-    let told = heard.next();
-    assert_eq!((&told["method"], &told["params"]["uri"]), (&json!(updated), &json!(uri)));
+    let event = heard.next();
+    assert_eq!((&event["method"], &event["params"]["uri"]), (&json!(updated), &json!(uri)));
     // A change that is accepted.
     let ask = json!({"prompt": "Fix it", "context": {"documentId": document}});
     let run = ana.posts("runs", &ask).body["url"].as_str().unwrap().to_owned();
     let run = run.strip_prefix("/api/v1/").unwrap();
     let request = found(|| {
         let state = ana.gets(run).ok();
-        state["waiting"][0].as_str().map(str::to_owned).ok_or("nobody is asked")
+        state["waiting"][0].as_str().map(str::to_owned).ok_or("no one is asked")
     });
     ana.posts(&format!("requests/{request}/decision"), &json!({"approved": true})).ok();
     assert_eq!(heard.next()["method"], updated);
@@ -300,15 +300,15 @@ fn without_a_session_a_program_hears_of_texts() {
     owner.types(0, "In the other one. ");
     owner.opens(&document);
     owner.types(0, "In this one. ");
-    let told = heard.next();
-    assert_eq!(told["method"], "notifications/resources/updated");
-    assert_eq!(told["params"]["uri"], uri(&document), "{other}: {told}");
+    let event = heard.next();
+    assert_eq!(event["method"], "notifications/resources/updated");
+    assert_eq!(event["params"]["uri"], uri(&document), "{other}: {event}");
 }
 
 // Files.
 
 #[test]
-fn files_are_read_and_searched_by_whoever_may() {
+fn files_are_read_and_searched_by_the_person_who_may() {
     let copydesk = TestServer::plan().workspace(&[("a.txt", "one\ntwo lamps\n")]).start();
     std::fs::create_dir(copydesk.folder().join("notes")).unwrap();
     copydesk.overwrites("notes/b.md", "no light\n");
@@ -318,21 +318,21 @@ fn files_are_read_and_searched_by_whoever_may() {
     for name in ["atlas_read", "atlas_glob", "atlas_grep"] {
         let tool = listed.iter().find(|it| it["name"] == name).expect("it is offered");
         let hints = &tool["annotations"];
-        let told = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
-        let told = told.map(|hint| hints[hint].as_bool());
-        assert_eq!(told, [Some(true), Some(false), Some(true), Some(false)], "{tool}");
+        let hinted = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+        let hinted = hinted.map(|hint| hints[hint].as_bool());
+        assert_eq!(hinted, [Some(true), Some(false), Some(true), Some(false)], "{tool}");
     }
-    let told = |tool: &str, input: Value| coder.gets(tool, input);
+    let gets = |tool: &str, input: Value| coder.gets(tool, input);
     let text = |words: &str| (words.to_owned(), false);
-    assert_eq!(told("atlas_read", json!({"file_path": "a.txt"})), text("one\ntwo lamps\n"));
+    assert_eq!(gets("atlas_read", json!({"file_path": "a.txt"})), text("one\ntwo lamps\n"));
     let part = json!({"file_path": "a.txt", "offset": 1, "limit": 1});
     let first = "one\n\n[1 more lines; read on with offset 2]";
-    assert_eq!(told("atlas_read", part), text(first));
-    assert_eq!(told("atlas_glob", json!({"pattern": "**/*.md"})), text("notes/b.md"));
-    assert_eq!(told("atlas_grep", json!({"pattern": "lamp"})), text("a.txt:2:two lamps"));
-    let (outside, is_error) = told("atlas_read", json!({"file_path": "../secret"}));
+    assert_eq!(gets("atlas_read", part), text(first));
+    assert_eq!(gets("atlas_glob", json!({"pattern": "**/*.md"})), text("notes/b.md"));
+    assert_eq!(gets("atlas_grep", json!({"pattern": "lamp"})), text("a.txt:2:two lamps"));
+    let (outside, is_error) = gets("atlas_read", json!({"file_path": "../secret"}));
     assert!(is_error && outside.starts_with("Error: "), "{outside}");
-    let (wrong, is_error) = told("atlas_read", json!({"path": "a.txt"}));
+    let (wrong, is_error) = gets("atlas_read", json!({"path": "a.txt"}));
     assert!(is_error && wrong.contains("Invalid input for Read"), "{wrong}");
     let reader = Mcp::arrives(&copydesk, &copydesk.token("Vi", Role::Viewer, &[]), "reader");
     let refused = ("[DENIED] you may not do that".to_owned(), true);
@@ -353,8 +353,8 @@ fn owners_rules_hold_for_what_is_read_over_this_door() {
     let token = copydesk.token("Bo", Role::Editor, &[]);
     let coder = Mcp::arrives(&copydesk, &token, "coder");
     let read = |file: &str| json!({"file_path": file});
-    let (told, is_error) = coder.gets("atlas_read", read("secret.txt"));
-    assert!(is_error && told.starts_with("[DENIED] "), "{told}");
+    let (tool_result, is_error) = coder.gets("atlas_read", read("secret.txt"));
+    assert!(is_error && tool_result.starts_with("[DENIED] "), "{tool_result}");
     let said = "[files that rules of this workspace keep from searches are left out]";
     let (found, _) = coder.gets("atlas_grep", json!({"pattern": "lamp"}));
     assert_eq!(found, format!("open.txt:1:The lamp was lit.\n{said}"));

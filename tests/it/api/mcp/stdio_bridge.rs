@@ -171,8 +171,8 @@ fn the_bridge_says_on_standard_error_why_it_cannot_work() {
         assert!(!output.status.success());
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    let nobody = run(&["--url", "http://127.0.0.1:9", "--token", OWNER]);
-    assert!(nobody.contains("does not answer; is it running?"), "{nobody}");
+    let unreachable = run(&["--url", "http://127.0.0.1:9", "--token", OWNER]);
+    assert!(unreachable.contains("does not answer; is it running?"), "{unreachable}");
     let wrong = run(&["--url", copydesk.url(), "--token", "wrong"]);
     assert!(wrong.contains("unknown token"), "{wrong}");
     let none = run(&["--url", copydesk.url(), "--data", "nowhere"]);

@@ -79,7 +79,7 @@ fn a_stream_has_the_events_of_the_api_in_its_order() {
 fn a_programs_tools_are_its_own_and_their_calls_go_back_all_at_once() {
     let both = json!({"content": [call("weather", &json!({"city": "Paris"})), call("update_full_document", &json!({"city": "Rome"}))]});
     let (_server, ana, program) = with_document(
-        Script::default().turn(both).told("Rain\nSun", "Rain and sun.").closing("?"),
+        Script::default().turn(both).after_result("Rain\nSun", "Rain and sun.").closing("?"),
         &[],
     );
     // Also one that is called like a tool of the server.

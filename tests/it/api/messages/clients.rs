@@ -16,7 +16,7 @@ fn script() -> Script {
     let when =
         |when: Value, content: Value| json!({"when": when, "content": content, "repeat": true});
     let asked = |words: &str, content: Value| when(json!({"user": words}), content);
-    let told = |words: &str, content: Value| when(json!({"tool_result": words}), content);
+    let after_result = |words: &str, content: Value| when(json!({"tool_result": words}), content);
     let mut hello = asked("Hello", json!([text("Hello there, and welcome.")]));
     hello["chunk_chars"] = json!(5);
     let busy = json!({"when": {"user": "busy"}, "error": {"status": 529, "type": "overloaded_error"}, "repeat": true});
@@ -26,12 +26,15 @@ fn script() -> Script {
         .turn(asked("both", json!([call("get_weather", paris()), call("get_time", paris())])))
         .turn(asked("edit", json!([call("read_document", json!({}))])))
         .turn(busy)
-        .turn(told("noon", json!([text("Rain at noon.")])))
-        .turn(told("Rain", json!([text("It rains.")])))
-        .turn(told("Units 0 to", json!([call("update_full_document", full("It was dark.\n"))])))
-        .turn(told("^Applied", json!([text("It was accepted.")])))
-        .turn(told("User rejected", json!([text("It was rejected.")])))
-        .turn(told("timed out", json!([text("Nobody decided.")])))
+        .turn(after_result("noon", json!([text("Rain at noon.")])))
+        .turn(after_result("Rain", json!([text("It rains.")])))
+        .turn(after_result(
+            "Units 0 to",
+            json!([call("update_full_document", full("It was dark.\n"))]),
+        ))
+        .turn(after_result("^Applied", json!([text("It was accepted.")])))
+        .turn(after_result("User rejected", json!([text("It was rejected.")])))
+        .turn(after_result("timed out", json!([text("Nobody decided.")])))
 }
 
 /// Runs a client to its end, while Ana accepts the first change, rejects the second, and lets the

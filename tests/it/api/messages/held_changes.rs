@@ -47,7 +47,7 @@ fn a_mixed_turn_runs_ours_first_and_goes_on_when_the_program_has_answered() {
         .answering("Both", "read_document", &json!({}))
         .turn(json!({"when": {"tool_result": "Units 0 to"}, "content": [
             text("Now both."), call("weather", &json!({"city": "Paris"})), call("update_full_document", &full("It was dark.\n"))]}))
-        .told("(?s)^Applied.*Rain$", "Done both.")
+        .after_result("(?s)^Applied.*Rain$", "Done both.")
         .closing("?");
     let (_server, ana, program) = with_document(script, &[]);
     let more = json!({"tools": [tool("weather")]});
@@ -75,9 +75,9 @@ fn what_a_mixed_turn_holds_outlives_a_power_cut_and_is_not_done_again() {
         .answering("Both", "read_document", &json!({}))
         .turn(json!({"when": {"tool_result": "Units 0 to"}, "content": [
             text("Now both."), call("weather", &json!({"city": "Paris"})), call("update_full_document", &full("It was dark.\n"))]}))
-        .told("(?s)^Applied.*Rain$", "Done both.")
+        .after_result("(?s)^Applied.*Rain$", "Done both.")
         .answering("More", "update_full_document", &full("It was light.\n"))
-        .told("^Applied", "Done more.")
+        .after_result("^Applied", "Done more.")
         .closing("?");
     let (mut copydesk, ana, program) = with_document(script, &[]);
     let more = json!({"tools": [tool("weather")]});
@@ -185,10 +185,10 @@ fn tools_of_the_server_need_their_principals_word_which_is_kept() {
 }
 
 #[test]
-fn files_of_the_workspace_are_written_once_somebody_has_approved() {
+fn files_of_the_workspace_are_written_once_someone_has_approved() {
     let script = Script::default()
         .answering("Write", "Write", &json!({"file_path": "a.txt", "content": "Hello."}))
-        .told("^Wrote 6 characters", "Written.")
+        .after_result("^Wrote 6 characters", "Written.")
         .closing("What?");
     let copydesk = TestServer::plan().script(script).workspace(&[]).start();
     let ana = copydesk.editor("Ana");
@@ -213,7 +213,7 @@ fn a_program_that_waits_only_so_long_is_answered_before_it_gives_up() {
         .answering("Rewrite", "read_document", &json!({}))
         .turn(json!({"when": {"tool_result": "Units 0 to"}, "content": rewrites()}))
         .turn(json!({"when": {"tool_result": "timed out"}, "content": rewrites()}))
-        .told("no time was left", "Later, then.")
+        .after_result("no time was left", "Later, then.")
         .closing("?");
     let (_server, ana, program) = with_document(script, &[]);
     let program = program.header("x-stainless-timeout", "8");

@@ -12,7 +12,7 @@ use crate::support::{RestClient, Role, Script, TestServer};
 use super::{program, text, user, words};
 
 #[test]
-fn whoever_may_not_ask_is_refused_before_anything_is_read() {
+fn a_person_who_may_not_ask_is_refused_before_anything_is_read() {
     let copydesk = TestServer::quiet();
     let token = format!("Bearer {}", copydesk.token("Vi", Role::Viewer, &[]));
     for path in ["/v1/messages", "/v1/messages/count_tokens"] {
@@ -153,7 +153,7 @@ fn every_error_has_its_type_and_its_name() {
 }
 
 #[test]
-fn whoever_asks_too_often_is_told_when_to_come_again() {
+fn a_person_who_asks_too_often_is_told_when_to_come_again() {
     let copydesk = TestServer::quiet();
     let (eager, calm) = (program(&copydesk), program(&copydesk));
     let many: Vec<_> = (0..8)

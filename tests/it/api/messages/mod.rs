@@ -68,9 +68,9 @@ fn rewriting() -> Script {
     Script::default()
         .answering("Rewrite", "read_document", &json!({}))
         .turn(json!({"when": {"tool_result": "Units 0 to"}, "content": [text("I see. "), call("update_full_document", &full("It was dark.\n"))]}))
-        .told("^Applied", "Accepted.")
-        .told("User rejected: Keep it", "Rejected.")
-        .told("timed out", "Nobody came.")
+        .after_result("^Applied", "Accepted.")
+        .after_result("User rejected: Keep it", "Rejected.")
+        .after_result("timed out", "Nobody came.")
         .closing("What?")
 }
 

@@ -22,18 +22,18 @@ fn the_choice_of_tools_holds() {
             .collect();
         (names.join(""), message["stop_reason"].as_str().unwrap_or_default().to_owned())
     };
-    let told = |calls: &str, stop: &str| (calls.to_owned(), stop.to_owned());
-    assert_eq!(made(json!({"type": "auto"})), told("aba", "tool_use"));
+    let outcome = |calls: &str, stop: &str| (calls.to_owned(), stop.to_owned());
+    assert_eq!(made(json!({"type": "auto"})), outcome("aba", "tool_use"));
     assert_eq!(
         made(json!({"type": "auto", "disable_parallel_tool_use": true})),
-        told("a", "tool_use")
+        outcome("a", "tool_use")
     );
     assert_eq!(
         made(json!({"type": "any", "disable_parallel_tool_use": true})),
-        told("a", "tool_use")
+        outcome("a", "tool_use")
     );
-    assert_eq!(made(json!({"type": "tool", "name": "b"})), told("b", "tool_use"));
-    assert_eq!(made(json!({"type": "none"})), told("", "end_turn"));
+    assert_eq!(made(json!({"type": "tool", "name": "b"})), outcome("b", "tool_use"));
+    assert_eq!(made(json!({"type": "none"})), outcome("", "end_turn"));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_provider_keeps_of_a_request_what_the_program_wants_kept_and_nothing_else() 
     let program = program(&copydesk);
     program.asks(&json!([user("Hello")]), &json!({"system": "Rules."})).ok();
     let asked = provider.asked(1);
-    assert!(!asked.to_string().contains("cache_control"), "nobody pays unasked: {asked}");
+    assert!(!asked.to_string().contains("cache_control"), "no one pays unasked: {asked}");
     let mark = json!({"type": "ephemeral", "ttl": "1h"});
     let marked = |words: &str| json!({"type": "text", "text": words, "cache_control": mark});
     let said = json!([
@@ -133,7 +133,7 @@ fn what_a_provider_refuses_is_passed_on_at_once_with_when_to_come_again() {
         assert_eq!(answer.body["error"]["details"]["error_code"], "ramp_limit_exceeded");
         answer.refused(429, "rate_limit_error");
     }
-    assert_eq!(provider.all_asked().len(), 2, "whoever asks tries again by itself");
+    assert_eq!(provider.all_asked().len(), 2, "a program that asks tries again by itself");
     provider.plays(vec![refusal(402, "billing_error", "credit_balance_too_low")]);
     let unpaid = asks(false);
     assert_eq!(unpaid.body["error"]["details"]["error_code"], "credit_balance_too_low");

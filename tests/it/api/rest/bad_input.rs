@@ -172,7 +172,7 @@ fn a_write_is_json_and_no_larger_than_a_document() {
 }
 
 #[test]
-fn too_many_requests_of_one_person_are_refused_and_nobody_elses() {
+fn too_many_requests_of_one_person_are_refused_and_no_one_elses() {
     let copydesk = TestServer::quiet();
     let (ana, ben) =
         (copydesk.token("Ana", Role::Viewer, &[]), copydesk.token("Ben", Role::Viewer, &[]));
@@ -271,8 +271,8 @@ fn whatever_a_fuzzer_sends_the_answers_are_as_described() {
     assert!(far * 2 > answers.len(), "the fuzzer got nowhere: {answers:?}");
 }
 
-/// How often each operation of the `OpenAPI` document was answered with which status, after what
-/// the fuzzer reports.
+/// Returns how often each operation of the `OpenAPI` document was answered with which status, after
+/// what the fuzzer reports.
 fn answers(described: &Value, report: &Value) -> BTreeMap<String, BTreeMap<u64, usize>> {
     let mut answers = BTreeMap::new();
     let paths = described["paths"].as_object().unwrap();

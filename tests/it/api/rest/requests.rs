@@ -19,8 +19,8 @@ fn a_program_asks_decides_and_reads_what_came_of_it() {
     let some = json!({"hunks": [first], "preview_hash": preview});
     assert_eq!(ana.posts(&format!("{here}/decision"), &some).ok()["status"], "pending");
     let rest = json!({"approved": false, "feedback": "as he wrote it", "preview_hash": preview});
-    let told = ana.posts(&format!("{here}/told"), &rest).ok();
-    assert!(text(&told["text"]).starts_with("Partly applied"), "{told}");
+    let report = ana.posts(&format!("{here}/told"), &rest).ok();
+    assert!(text(&report["text"]).starts_with("Partly applied"), "{report}");
     assert_eq!(ana.posts(&format!("{here}/decision"), &rest).ok()["status"], "partly");
     let over = ana.gets(&format!("{run}?wait=30")).ok();
     assert_eq!((&over["state"], &over["waiting"]), (&json!("success"), &json!([])));
@@ -174,7 +174,7 @@ fn who_waits_with_a_token_that_is_revoked_is_told_nothing_more() {
 }
 
 #[test]
-fn somebody_elses_session_is_not_ones_own() {
+fn someone_elses_session_is_not_ones_own() {
     let (copydesk, ana, _, run, _) = with_request();
     let ben = RestClient::new(&copydesk, &copydesk.token("Ben", Role::Editor, &[]));
     ben.gets(&run).refused_with(403, "not_allowed");

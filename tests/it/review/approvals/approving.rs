@@ -69,7 +69,7 @@ fn a_note_reaches_the_model_with_the_approval() {
     let copydesk = TestServer::scripted(
         Script::default()
             .answering(".", "update_full_document", &full(AFTER))
-            .told("Mind the tone", "I will.")
+            .after_result("Mind the tone", "I will.")
             .closing("Done."),
     );
     let (ana, _ben, run, request) = three_changes(&copydesk);
@@ -102,7 +102,7 @@ fn the_switch_of_the_environment_is_honoured_and_shown() {
 }
 
 #[test]
-fn whoever_starts_the_server_with_approvals_has_them_whatever_was_set_before() {
+fn a_person_who_starts_the_server_with_approvals_has_them_whatever_was_set_before() {
     let mut copydesk = TestServer::scripted(correcting());
     copydesk.owner().emit("settings:set", &json!({"approvals": "off"})).ok();
     assert!(copydesk.stops().success());
@@ -126,9 +126,9 @@ fn a_rejection_with_feedback_reaches_the_model_which_may_try_otherwise() {
     assert_eq!(ana.sees_resolved(&first)["feedback"], "Too stiff");
     ana.accepts_all(&ana.sees_request());
     assert_eq!(ana.answer(&run)["documentUpdate"], "Second attempt.\n");
-    let told = &ana.told(&run)[0];
+    let tool_result = &ana.tool_results(&run)[0];
     assert_eq!(
-        (&told["content"], &told["is_error"]),
+        (&tool_result["content"], &tool_result["is_error"]),
         (&json!("User rejected: Too stiff"), &json!(true))
     );
 }
@@ -139,7 +139,7 @@ fn a_rejection_without_feedback_says_only_that() {
     let (ana, _ben, run, request) = three_changes(&copydesk);
     ana.decides(&request, json!({"approved": false})).ok();
     ana.answer(&run);
-    assert_eq!(ana.told(&run)[0]["content"], "User rejected the operation");
+    assert_eq!(ana.tool_results(&run)[0]["content"], "User rejected the operation");
     assert_eq!(ana.text(), BEFORE);
 }
 

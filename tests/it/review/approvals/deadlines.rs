@@ -7,7 +7,7 @@ use crate::support::TestServer;
 use super::{BEFORE, correcting, three_changes};
 
 #[test]
-fn a_request_nobody_decides_expires_and_the_model_is_told() {
+fn a_request_no_one_decides_expires_and_the_model_is_told() {
     let copydesk =
         TestServer::plan().script(correcting()).flags(&["--approval-timeout", "1"]).start();
     let (ana, ben, run, request) = three_changes(&copydesk);
@@ -15,9 +15,9 @@ fn a_request_nobody_decides_expires_and_the_model_is_told() {
     let resolved = ben.sees_resolved(&request);
     assert_eq!((&resolved["status"], &resolved["by"]), (&json!("expired"), &Value::Null));
     ana.answer(&run);
-    let told = &ana.told(&run)[0];
+    let tool_result = &ana.tool_results(&run)[0];
     let words = "Approval timed out after 1s; the tool was not executed. Do not retry unless the user asks.";
-    assert_eq!((&told["content"], &told["is_error"]), (&json!(words), &json!(true)));
+    assert_eq!((&tool_result["content"], &tool_result["is_error"]), (&json!(words), &json!(true)));
     ben.decides(&request, json!({"approved": true})).refused_with("expired");
     assert_eq!(ben.text(), BEFORE);
 }
@@ -34,7 +34,7 @@ fn what_was_accepted_before_the_time_was_up_stays() {
         resolved["hunks"].as_array().unwrap().iter().map(|it| it["status"].clone()).collect();
     assert_eq!(statuses, ["accepted", "expired", "expired"]);
     ana.answer(&run);
-    assert_eq!(ana.told(&run)[0]["is_error"], false);
+    assert_eq!(ana.tool_results(&run)[0]["is_error"], false);
     assert_eq!(ana.text(), BEFORE.replace("Teh", "The"));
 }
 
@@ -47,7 +47,7 @@ fn zero_waits_for_ever() {
 }
 
 #[test]
-fn the_countdown_stands_still_while_somebody_looks() {
+fn the_countdown_stands_still_while_someone_looks() {
     let copydesk =
         TestServer::plan().script(correcting()).flags(&["--approval-timeout", "1"]).start();
     let (ana, ben, _, request) = three_changes(&copydesk);

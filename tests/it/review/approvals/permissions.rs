@@ -1,4 +1,4 @@
-//! Who may decide, and how many must.
+//! People who may decide, and the number who must.
 
 use serde_json::json;
 
@@ -47,7 +47,7 @@ fn a_token_for_one_document_decides_nothing_elsewhere() {
 }
 
 #[test]
-fn nobody_decides_in_anothers_private_document() {
+fn no_one_decides_in_anothers_private_document() {
     let copydesk = TestServer::scripted(Script::rewriting("Mine, better.\n"));
     let (ana, ben) = (copydesk.editor("Ana"), copydesk.editor("Ben"));
     ana.asks_about("Rewrite this", &json!({"documentContent": "Mine.\n"}));
@@ -89,7 +89,7 @@ fn two_people_cannot_be_asked_for_where_there_is_one() {
 }
 
 #[test]
-fn not_the_requester_means_somebody_else() {
+fn not_the_requester_means_someone_else() {
     let copydesk = TestServer::scripted(correcting());
     let owner = copydesk.owner();
     let ana = copydesk.editor("Ana");

@@ -88,8 +88,8 @@ fn two_requests_of_one_answer_are_decided_one_after_the_other() {
     ana.accepts_all(&ana.sees_request());
     ana.rejects(&ana.sees_request(), "no");
     ana.answer(&run);
-    let told = ana.told(&run);
-    let calls: Vec<_> = told.iter().map(|it| it["tool_use_id"].clone()).collect();
+    let tool_results = ana.tool_results(&run);
+    let calls: Vec<_> = tool_results.iter().map(|it| it["tool_use_id"].clone()).collect();
     assert_eq!(calls, ["toolu_first", "toolu_second"]);
     assert_eq!(ana.text(), "One and 2wo.\n");
 }

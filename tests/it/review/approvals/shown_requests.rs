@@ -1,4 +1,4 @@
-//! What people see of a request before anybody decides.
+//! View of a request before anybody decides.
 
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn a_rewrite_becomes_changes_a_person_would_take_one_at_a_time() {
 }
 
 #[test]
-fn nothing_is_in_the_text_before_somebody_says_so() {
+fn nothing_is_in_the_text_before_someone_says_so() {
     let copydesk = TestServer::scripted(correcting());
     let (ana, ben, ..) = three_changes(&copydesk);
     assert_eq!((ana.text().as_str(), ben.text().as_str()), (BEFORE, BEFORE));
@@ -53,7 +53,7 @@ fn nothing_is_in_the_text_before_somebody_says_so() {
 }
 
 #[test]
-fn a_change_that_changes_nothing_asks_nobody() {
+fn a_change_that_changes_nothing_asks_no_one() {
     let copydesk = TestServer::scripted(Script::rewriting(BEFORE));
     let ana = copydesk.editor("Ana");
     ana.creates(BEFORE);

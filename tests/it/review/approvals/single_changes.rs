@@ -15,11 +15,11 @@ fn some_are_accepted_and_the_rest_rejected_with_a_reason() {
     assert_eq!(ben.rejects_some(&request, &[2], "an old spelling")["status"], "partly");
     assert_eq!(ana.sees_resolved(&request)["status"], "partly");
     ana.answer(&run);
-    let told = &ana.told(&run)[0];
-    let text = told["content"].as_str().unwrap();
+    let tool_result = &ana.tool_results(&run)[0];
+    let text = tool_result["content"].as_str().unwrap();
     assert!(text.starts_with("Partly applied: 2 accepted, 1 rejected"), "{text}");
     assert!(text.contains("User feedback: an old spelling"), "{text}");
-    assert_eq!(told["is_error"], false);
+    assert_eq!(tool_result["is_error"], false);
 }
 
 #[test]
@@ -41,8 +41,11 @@ fn a_change_can_be_edited_before_it_is_accepted() {
     ana.decides(&request, json!({"approved": true, "hunks": hunks, "finish": "reject"})).ok();
     assert_eq!(ana.text(), BEFORE.replace("recieved", "welcomed"));
     ana.answer(&run);
-    let told = ana.told(&run)[0]["content"].as_str().unwrap().to_owned();
-    assert!(told.contains("welcomed"), "the model is told what stands there now: {told}");
+    let tool_result = ana.tool_results(&run)[0]["content"].as_str().unwrap().to_owned();
+    assert!(
+        tool_result.contains("welcomed"),
+        "the model learns what stands there now: {tool_result}"
+    );
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn a_client_that_takes_changed_hunks_is_told_these_alone() {
     cy.sees_request();
     let of = |answer: &Value| answer["hunks"].as_array().expect("hunks").len();
     assert_eq!(of(&cy.accepts(&request, &[1])), 1, "the one that was named");
-    assert_eq!(of(&ana.accepts(&request, &[2])), 3, "others are told all");
+    assert_eq!(of(&ana.accepts(&request, &[2])), 3, "others are sent all");
 
     let undo = json!({"request_id": request.id(), "hunks": [request.hunk(1)]});
     cy.emit("approval:undo", &undo).ok();
@@ -114,7 +114,7 @@ fn a_rejected_change_can_be_proposed_again_on_todays_text() {
 fn a_person_can_answer_instead_of_deciding() {
     let script = Script::default()
         .answering(".", "update_full_document", &full(AFTER))
-        .told("Ask Carl first", "I will ask Carl.")
+        .after_result("Ask Carl first", "I will ask Carl.")
         .closing("Done.");
     let copydesk = TestServer::scripted(script);
     let (ana, _ben, run, request) = three_changes(&copydesk);
@@ -141,12 +141,12 @@ fn people_can_read_before_they_decide_what_the_model_will_be_told() {
     assert_eq!(ben.text(), BEFORE, "nothing was decided");
     ana.decides(&request, decision).ok();
     ana.answer(&run);
-    let told = &ana.told(&run)[0];
+    let tool_result = &ana.tool_results(&run)[0];
     assert!(
-        told["content"].as_str().unwrap().starts_with(would["text"].as_str().unwrap()),
+        tool_result["content"].as_str().unwrap().starts_with(would["text"].as_str().unwrap()),
         "{would}"
     );
-    assert_eq!(told["is_error"], would["is_error"]);
+    assert_eq!(tool_result["is_error"], would["is_error"]);
 }
 
 #[test]
@@ -157,8 +157,8 @@ fn what_everybody_is_told_would_be_told_is_what_the_model_is_told() {
     ben.rejects_some(&request, &[2, 3], "leave those");
     let report = ana.sees_resolved(&request)["report"].as_str().unwrap().to_owned();
     ana.answer(&run);
-    let told = ana.told(&run)[0]["content"].as_str().unwrap().to_owned();
-    assert!(told.starts_with(&report), "people: {report}\nthe model: {told}");
+    let tool_result = ana.tool_results(&run)[0]["content"].as_str().unwrap().to_owned();
+    assert!(tool_result.starts_with(&report), "people: {report}\nthe model: {tool_result}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ export class AuditOracle {
     this.sent = new Map();
     /** All other actions, by their name in the log. */
     this.actions = [];
-    /** Periods in which somebody certainly had a request focused. */
+    /** Periods in which someone certainly had a request focused. */
     this.focusPeriods = [];
   }
 
@@ -214,7 +214,7 @@ export class AuditOracle {
     this.ensure(!it.hasNoDeadline, "it had no deadline");
     this.ensure(atMs >= createdMs + timeoutMs + extensionMs, `its time was ${timeoutMs} ms, extended by ${extensionMs} ms`);
     const focused = this.focusPeriods.find(({ request, from, to }) => request === line.request && from <= atMs && atMs <= to);
-    this.ensure(!focused, "somebody had it focused");
+    this.ensure(!focused, "someone had it focused");
     this.endRequest(line, it, "expired");
   }
 

@@ -211,7 +211,7 @@ export class EditingSession extends SessionBase {
     const [request_id] = hunk.split(".");
     const reply = await editor.connection.call("approval:undo", { request_id, hunks: [hunk] });
     if (reply.lost) return;
-    // People edited the hunk, or somebody else undid it.
+    // People edited the hunk, or someone else undid it.
     const code = reply.error?.code;
     ensure(reply.ok || ["conflicted", "invalid_decision"].includes(code), () => `an undo was refused: ${JSON.stringify(reply.error)}`);
     if (code === "conflicted") this.decided.set(hunk, "accept");

@@ -72,7 +72,7 @@ export class ReferenceDocument {
     return author;
   }
 
-  /** Records an update that somebody received as leading to a version. */
+  /** Records an update that someone received as leading to a version. */
   recordUpdate(version, { clientID, changes }) {
     const json = JSON.stringify(changes);
     const known = this.entries[version - 1] ?? this.outOfOrder.get(version);
@@ -113,7 +113,7 @@ export class ReferenceDocument {
   }
 
   /**
-   * Checks that every change was committed, and every typed unit is present unless somebody deleted
+   * Checks that every change was committed, and every typed unit is present unless someone deleted
    * it.
    */
   checkAllCommitted() {

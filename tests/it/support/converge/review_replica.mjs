@@ -97,7 +97,7 @@ export class ReviewReplica extends EditorReplica {
     // A request without a deadline also ends so if people delete the text that was proposed again.
     if (!isExpired || !known || known.expires_at === null) return;
     this.count.expired++;
-    ensure(!known.paused, () => `${done.request_id} expired while somebody had it focused`);
+    ensure(!known.paused, () => `${done.request_id} expired while someone had it focused`);
     ensure(Date.parse(known.expires_at) <= Date.now(), () => `${done.request_id} expired before ${known.expires_at}`);
   }
 

@@ -218,7 +218,7 @@ export class ReviewSession extends EditingSession {
     attempt.reply = reply.lost ? (reply.refusal ?? null) : reply;
     if (reply.lost) return attempt;
     const { code } = reply.error ?? {};
-    // "The document has just changed": somebody typed between reading and acting.
+    // "The document has just changed": someone typed between reading and acting.
     ensure(reply.ok || REFUSALS.includes(code) || code === "invalid_payload" || this.isDatabaseOutage(code, faults), () => `${event} was answered ${JSON.stringify(reply.error)}`);
     ensure(reviewer.role !== "viewer" || !reply.ok, `a viewer could ${event}`);
     this.log(`${reviewer.name}: ${event} ${JSON.stringify(payload)}: ${code ?? reply.status}`);
@@ -310,7 +310,7 @@ export class ReviewSession extends EditingSession {
   async configure(settings) {
     const { faults } = this.count;
     const reply = this.owner.connection.call("document:settings", { documentId: this.documentId, ...settings }).then((reply) => {
-      // Somebody typed inside a character while text beside it was being frozen.
+      // Someone typed inside a character while text beside it was being frozen.
       ensure(reply.lost || reply.ok || (settings.frozen && reply.error.code === "invalid_payload") || this.isDatabaseOutage(reply.error.code, faults), () => `settings were answered ${JSON.stringify(reply.error)}`);
       this.count.settingsChanged += Number(reply.ok === true);
       this.log(`settings: ${JSON.stringify(settings)}: ${reply.error?.code ?? "ok"}`);

@@ -51,5 +51,5 @@ export const scriptedSessions = {
  */
 export const REGRESSION_SEEDS = {
   599: "parts of a change in conflict reach over each other: an editor that reconnected did not display the change",
-  924: "the same, while somebody decided: every editor took it for a gap and reloaded",
+  924: "the same, while someone decided: every editor took it for a gap and reloaded",
 };
