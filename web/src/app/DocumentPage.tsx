@@ -2,7 +2,6 @@
 import { useEffect, useState } from 'react'
 import { useComments } from '../comments/stores/threads.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
-import { FileNotes } from '../editor/FileNotes.tsx'
 import { LiveDocument } from '../document/liveDocument.ts'
 import { openDocument } from '../document/openDocument.ts'
 import { EditorPane } from '../editor/EditorPane.tsx'
@@ -25,6 +24,7 @@ const besideText = import('./besideText.ts')
 const Panel = lazyPart(() => besideText.then((all) => all.Panel), {
   fallback: <div className="panel" />,
 })
+const FileNotes = lazyPart(() => besideText.then((all) => all.FileNotes))
 const ReviewBar = lazyPart(() => besideText.then((all) => all.ReviewBar))
 const ApprovalsOff = lazyPart(() => besideText.then((all) => all.ApprovalsOff))
 const TabTitle = lazyPart(() => besideText.then((all) => all.TabTitle))

@@ -7,6 +7,7 @@ import { followRequests } from '../review/actions/followRequests.ts'
 import { wire } from '../session/store.ts'
 
 export { Panel } from '../chat/views/Panel.tsx'
+export { FileNotes } from '../editor/FileNotes.tsx'
 export { enter } from '../review/actions/activeChange.ts'
 export { undoLastAct } from '../review/actions/undo.ts'
 export { ApprovalsOff } from '../review/views/ApprovalsOff.tsx'

@@ -1,5 +1,6 @@
 /** Passes the server's events about one document on to its copy. */
 import type { Wire } from '../wire/socket.ts'
+import { receiveFileState } from './fileState.ts'
 import type { LiveDocument } from './liveDocument.ts'
 import { useOpenDocument } from './useOpenDocument.ts'
 
@@ -36,6 +37,7 @@ export function listen(to: LiveDocument, wire: Wire): (() => void)[] {
       'comment:changed',
       ours((changed) => to.events.emit('threadChanged', changed)),
     ),
+    wire.on('document:file', ours(receiveFileState)),
     wire.on(
       'document:changed',
       ours(({ title, settings, version, deleted }) => {

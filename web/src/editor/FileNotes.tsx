@@ -2,11 +2,10 @@
  * Notes about the file that the document is: it cannot be written, it is gone, or it was changed in
  * the same places.
  */
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../ui/Button.tsx'
-import { wire } from '../session/store.ts'
 import { lazyPart } from '../ui/lazyPart.tsx'
-import { fileStateMessage, receiveFileState, wordsOfOverruled } from '../document/fileState.ts'
+import { fileStateMessage, wordsOfOverruled } from '../document/fileState.ts'
 import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
 
 const OverruledDialog = lazyPart(() =>
@@ -16,13 +15,6 @@ const OverruledDialog = lazyPart(() =>
 export function FileNotes() {
   const { file, phase, overruled } = useOpenDocumentFields('file', 'phase', 'overruled')
   const [shown, setShown] = useState(false)
-  useEffect(
-    () =>
-      wire.on('document:file', (news) => {
-        if (news.documentId === useOpenDocument.getState().id) receiveFileState(news)
-      }),
-    [],
-  )
   const words = file && phase === 'open' ? fileStateMessage(file) : undefined
   return (
     <>
