@@ -21,10 +21,10 @@ const NOTE =
 const state = (writer, words) => threads(writer).locator('.ai-state', { hasText: words })
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, NOTE, 'The keeper')
   const address = ana.page.url()
-  const bo = await Writer.invited(chromium, server, 'Bo', 'reviewer', address, {
+  const bo = await Writer.invited(browser, server, 'Bo', 'reviewer', address, {
     colorScheme: 'dark',
   })
   await asked(ana, bo)

@@ -27,12 +27,12 @@ const focusIs = (writer, what, check) => eventually(what, () => focused(writer),
 const drafts = (writer) => writer.page.locator('.thread.is-draft')
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, NOTE, 'The stair')
   await byKeyboard(ana)
   await drafted(ana)
   await offline(ana, server)
-  await onAPhone(chromium, server, ana)
+  await onAPhone(browser, server, ana)
   same('errors in the page', ana.errors, [])
 })
 
@@ -136,8 +136,8 @@ async function offline(ana, server) {
 }
 
 /** Selected by touch, commented in the sheet, opened from the mark. */
-async function onAPhone(chromium, server, ana) {
-  const phone = await Writer.open(chromium, server, 'Cy', /The stair/, PHONE)
+async function onAPhone(browser, server, ana) {
+  const phone = await Writer.open(browser, server, 'Cy', /The stair/, PHONE)
   const { page } = phone
   await page.locator('.cm-comment-mark').first().tap()
   await page.locator('.panel.is-open .threads').waitFor()

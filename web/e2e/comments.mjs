@@ -54,10 +54,10 @@ async function says(writer, label, words) {
 }
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, NOTE, 'The keeper')
   const address = ana.page.url()
-  const bo = await Writer.invited(chromium, server, 'Bo', 'reviewer', address, {
+  const bo = await Writer.invited(browser, server, 'Bo', 'reviewer', address, {
     colorScheme: 'dark',
   })
   await listen(bo)
@@ -68,8 +68,8 @@ await story(async (keep) => {
   await settled(ana, bo)
   await wordsGone(ana, bo)
   await onAChange(ana, bo)
-  await linked(chromium, server, ana)
-  await read(chromium, server, address)
+  await linked(browser, server, ana)
+  await read(browser, server, address)
   same('errors in the pages', [...ana.errors, ...bo.errors], [])
 })
 
@@ -223,12 +223,12 @@ async function onAChange(ana, bo) {
 }
 
 /** A link opens the document at its thread, also at a resolved one. */
-async function linked(chromium, server, ana) {
+async function linked(browser, server, ana) {
   await tab(ana, 'Comments').click()
   await filter(ana, 'Resolved')
   const id = await threads(ana).filter({ hasText: 'How old?' }).getAttribute('data-thread')
   const path = `${new URL(ana.page.url()).pathname}#comment=${id}`
-  const cy = await Writer.arrive(chromium, server, 'Cy')
+  const cy = await Writer.arrive(browser, server, 'Cy')
   await cy.page.goto(server.url + path)
   await cy.page.locator(`article[data-thread="${id}"]:focus`).waitFor()
   await eventually(
@@ -242,8 +242,8 @@ async function linked(chromium, server, ana) {
 }
 
 /** Who may only read sees the comments and cannot write one. */
-async function read(chromium, server, address) {
-  const vi = await Writer.invited(chromium, server, 'Vi', 'viewer', address)
+async function read(browser, server, address) {
+  const vi = await Writer.invited(browser, server, 'Vi', 'viewer', address)
   await vi.page.locator('.cm-comment-mark').first().click()
   await threads(vi).first().waitFor()
   same('fields', await vi.page.locator('.comment-field').count(), 0)
@@ -252,7 +252,7 @@ async function read(chromium, server, address) {
   same('fields after the key', await vi.page.locator('.comment-field').count(), 0)
   same('errors in the page of the viewer', vi.errors, [])
 
-  const sue = await Writer.invited(chromium, server, 'Sue', 'suggester', address)
+  const sue = await Writer.invited(browser, server, 'Sue', 'suggester', address)
   await selects(sue, 'boat had gone')
   await press(sue, 'Control+Alt+m')
   await says(sue, 'Comment', 'Which boat?')

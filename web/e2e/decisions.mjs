@@ -27,9 +27,9 @@ const choose = (writer, words) =>
   writer.page.locator('.hunk-row', { hasText: words }).locator('.hunk-open').click()
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, NOTE, 'The lamp')
-  const bo = await Writer.open(chromium, server, 'Bo', /The lamp/, { colorScheme: 'dark' })
+  const bo = await Writer.open(browser, server, 'Bo', /The lamp/, { colorScheme: 'dark' })
   await reads(bo, 'the text at Bo’s', NOTE)
   const button = (writer, name) => writer.page.getByRole('button', { name })
 
@@ -149,7 +149,7 @@ await story(async (keep) => {
   await reasonOvertaken(ana, bo)
 
   // The panel is opened while its code is still on the way.
-  const phone = await Writer.arrive(chromium, server, 'Cy', PHONE)
+  const phone = await Writer.arrive(browser, server, 'Cy', PHONE)
   let release
   const pressed = new Promise((resolve) => (release = resolve))
   await phone.page.route('**/besideText-*.js', (route) => pressed.then(() => route.continue()))

@@ -17,10 +17,10 @@ const NOTE =
   'The lamp was burning all through the night, and high above the harbour nobody saw it, or said that they did, although all of them could have. In the morning the boat had come back, and everything in the harbour was just as it had been left on the evening before the storm.'
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, NOTE, 'A note about a lamp')
   const address = new URL(ana.page.url()).pathname
-  const bo = await Writer.invited(chromium, server, 'Bo', 'editor', address)
+  const bo = await Writer.invited(browser, server, 'Bo', 'editor', address)
   await names(ana, bo)
   await bothType(ana, bo)
   await ana.ask('Tighten this, please')

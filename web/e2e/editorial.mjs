@@ -38,11 +38,11 @@ const thread = (writer, words) => writer.page.locator('.threads > li > article',
 const shows = (writer, page) => writer.page.locator('.panel-tab', { hasText: page }).first().click()
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await imports(ana, REVIEWED)
   const [id, address] = [idOf(ana.page.url()), ana.page.url()]
-  const sue = await Writer.invited(chromium, server, 'Sue', 'suggester', address)
-  const cy = await Writer.invited(chromium, server, 'Cy', 'reviewer', address, PHONE)
+  const sue = await Writer.invited(browser, server, 'Sue', 'suggester', address)
+  const cy = await Writer.invited(browser, server, 'Cy', 'reviewer', address, PHONE)
 
   await suggests(sue)
   await asks(ana, sue)

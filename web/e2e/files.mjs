@@ -2,7 +2,7 @@
 // program.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Server, Writer, accessible, browser, eventually, same, story } from './support.mjs'
+import { Server, Writer, accessible, eventually, same, startBrowser, story } from './support.mjs'
 
 const folder = join(process.env.COPYDESK_DATA, 'workspace')
 const path = join(folder, 'notes', 'lamp.md')
@@ -20,8 +20,8 @@ await story(async (keep) => {
   writeFileSync(join(folder, 'readme.txt'), 'Read me.\n')
   const data = join(process.env.COPYDESK_DATA, 'data')
   const server = keep(await Server.start(data, process.env.COPYDESK_MODEL, ['--workspace', folder]))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const browser = keep(await startBrowser())
+  const ana = await Writer.arrive(browser, server, 'Ana', { colorScheme: 'light' })
   const { page } = ana
 
   await page.getByRole('button', { name: 'Open a file' }).click()
@@ -34,7 +34,7 @@ await story(async (keep) => {
   await page.locator('.cm-content').waitFor()
   same('the title is the path', await page.getByLabel('Title').inputValue(), 'notes/lamp.md')
 
-  const bo = await Writer.arrive(chromium, server, 'Bo', { colorScheme: 'dark' })
+  const bo = await Writer.arrive(browser, server, 'Bo', { colorScheme: 'dark' })
   await bo.page.getByRole('link', { name: 'notes/lamp.md' }).click()
   await bo.page.locator('.cm-content').click()
   await bo.page.keyboard.press('ControlOrMeta+End')

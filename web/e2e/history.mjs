@@ -8,7 +8,7 @@ const SHORT =
   'The lamp burned all night. Nobody saw it, or said so. In the morning the boat was back.'
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await ana.page.getByRole('button', { name: 'New document' }).click()
   await ana.page.locator('.cm-content').click()
   await ana.page.keyboard.type(NOTE)
@@ -54,7 +54,7 @@ await story(async (keep) => {
   await ana.page.keyboard.type('So. ')
   await eventually('what was just typed', here, (words) => /^Owner · /.test(words))
 
-  const bo = await Writer.open(chromium, server, 'Bo', /A note about a lamp/, {
+  const bo = await Writer.open(browser, server, 'Bo', /A note about a lamp/, {
     colorScheme: 'dark',
   })
   await bo.menu('Who wrote this')

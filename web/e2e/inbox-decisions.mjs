@@ -4,14 +4,14 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
-  Server,
   TOKEN,
+  Server,
   Writer,
   accessible,
-  browser,
   eventually,
   holds,
   same,
+  startBrowser,
   story,
 } from './support.mjs'
 
@@ -36,9 +36,9 @@ await story(async (keep) => {
       folder,
     ]),
   )
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
-  const bo = await Writer.arrive(chromium, server, 'Bo', { colorScheme: 'dark' })
+  const browser = keep(await startBrowser())
+  const ana = await Writer.arrive(browser, server, 'Ana', { colorScheme: 'light' })
+  const bo = await Writer.arrive(browser, server, 'Bo', { colorScheme: 'dark' })
   for (const { page } of [ana, bo]) await page.getByRole('button', { name: /^Desk/ }).click()
 
   await overtaken(ana, bo)

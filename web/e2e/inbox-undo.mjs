@@ -3,7 +3,16 @@
 // browser that was not there.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PHONE, Server, Writer, accessible, browser, eventually, same, story } from './support.mjs'
+import {
+  PHONE,
+  Server,
+  Writer,
+  accessible,
+  eventually,
+  same,
+  startBrowser,
+  story,
+} from './support.mjs'
 
 const folder = join(process.env.COPYDESK_DATA, 'workspace')
 const file = (name) =>
@@ -38,9 +47,9 @@ await story(async (keep) => {
       folder,
     ]),
   )
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
-  const bo = await Writer.arrive(chromium, server, 'Bo', { colorScheme: 'dark' })
+  const browser = keep(await startBrowser())
+  const ana = await Writer.arrive(browser, server, 'Ana', { colorScheme: 'light' })
+  const bo = await Writer.arrive(browser, server, 'Bo', { colorScheme: 'dark' })
   for (const { page } of [ana, bo]) await page.getByRole('button', { name: /^Desk/ }).click()
 
   await putBack(ana, bo)
@@ -108,7 +117,7 @@ async function fromTheBin(ana, bo, server) {
   await card(ana, 'Earlier', WRITE).getByText('User rejected: Not yet.').waitFor()
   await server.kill()
   await server.start()
-  const context = bo.page.context().browser()
+  const context = bo.page.context().startBrowser()
   const cy = await Writer.arrive(context, server, 'Cy', PHONE)
   await accessible(cy, 'the documents on a phone')
   await cy.screenshot('inbox-undo-3-documents-phone')

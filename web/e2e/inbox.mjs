@@ -2,7 +2,16 @@
 // decide it, and nothing happens before.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Server, Writer, accessible, browser, eventually, holds, same, story } from './support.mjs'
+import {
+  Server,
+  Writer,
+  accessible,
+  eventually,
+  holds,
+  same,
+  startBrowser,
+  story,
+} from './support.mjs'
 
 const folder = join(process.env.COPYDESK_DATA, 'workspace')
 const file = (name) =>
@@ -16,8 +25,8 @@ await story(async (keep) => {
   const server = keep(
     await Server.start(data, process.env.COPYDESK_MODEL, ['--workspace', folder, '--enable-bash']),
   )
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const browser = keep(await startBrowser())
+  const ana = await Writer.arrive(browser, server, 'Ana', { colorScheme: 'light' })
   const { page } = ana
   const ask = async (words) => {
     await page.getByLabel('Ask for work in the workspace').fill(words)
@@ -40,7 +49,7 @@ await story(async (keep) => {
   )
 
   // Bo sees how much waits, in the list and beside a document.
-  const bo = await Writer.arrive(chromium, server, 'Bo', { colorScheme: 'dark' })
+  const bo = await Writer.arrive(browser, server, 'Bo', { colorScheme: 'dark' })
   await bo.page.getByRole('button', { name: 'Desk: 1 request waiting' }).waitFor()
   await bo.documents.first().click()
   await bo.page.locator('.cm-content').waitFor()

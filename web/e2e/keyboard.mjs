@@ -3,12 +3,12 @@
 import {
   Writer,
   begin,
-  browser,
   eventually,
   holds,
   press,
   reads,
   same,
+  startBrowser,
   story,
   waits,
 } from './support.mjs'
@@ -50,7 +50,7 @@ const caret = (writer) =>
   )
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep, {})
+  const { server, browser, ana } = await begin(keep, {})
   await ana.page.getByRole('button', { name: 'New document' }).click()
   await ana.page.locator('.cm-content').click()
   await ana.page.keyboard.insertText(NOTE)
@@ -63,7 +63,7 @@ await story(async (keep) => {
   await afresh(ana)
   await hasty(ana)
   await afresh(ana)
-  await overtaken(chromium, server, ana)
+  await overtaken(browser, server, ana)
   same('errors in the pages', ana.errors, [])
 })
 
@@ -249,8 +249,8 @@ async function hasty(ana) {
  * A change that somebody else decides while one writes: what one types on is not taken for
  * decisions about the others.
  */
-async function overtaken(chromium, server, ana) {
-  const bo = await Writer.open(chromium, server, 'Bo', /./)
+async function overtaken(browser, server, ana) {
+  const bo = await Writer.open(browser, server, 'Bo', /./)
   await proposed(ana)
   await press(ana, 'Escape')
   await press(ana, 'e')

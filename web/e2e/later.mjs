@@ -6,13 +6,13 @@ import {
   accessible,
   announced,
   becomes,
-  browser,
   eventually,
   inText,
   listen,
   press,
   same,
   scripted,
+  startBrowser,
   story,
   toldBy,
   waits,
@@ -66,11 +66,11 @@ const isAt = (writer, what, number) =>
 await story(async (keep) => {
   const model = scripted([{ user: '(?i)tighten', text: AFTER }])
   const server = keep(await Server.start(process.env.COPYDESK_DATA, model))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const browser = keep(await startBrowser())
+  const ana = await Writer.arrive(browser, server, 'Ana', { colorScheme: 'light' })
   await written(ana, NOTE, 'A note for later')
   const address = ana.page.url()
-  const bo = await Writer.invited(chromium, server, 'Bo', 'reviewer', address, {
+  const bo = await Writer.invited(browser, server, 'Bo', 'reviewer', address, {
     colorScheme: 'dark',
   })
   await listen(ana)
@@ -79,7 +79,7 @@ await story(async (keep) => {
   await waits(bo, 'four changes for Bo', 4)
 
   await putOff(ana, bo)
-  await onThePhone(chromium, server)
+  await onThePhone(browser, server)
   await readsAll(bo)
   await orders(ana)
   await takesBack(ana)
@@ -118,8 +118,8 @@ async function putOff(ana, bo) {
 }
 
 /** The same person, elsewhere. */
-async function onThePhone(chromium, server) {
-  const phone = await Writer.open(chromium, server, 'Ana', /A note for later/, {
+async function onThePhone(browser, server) {
+  const phone = await Writer.open(browser, server, 'Ana', /A note for later/, {
     ...PHONE,
     colorScheme: 'dark',
   })

@@ -4,7 +4,6 @@ import {
   PHONE,
   Server,
   Writer,
-  browser,
   eventually,
   looks,
   misspelt,
@@ -12,6 +11,7 @@ import {
   same,
   saved,
   scripted,
+  startBrowser,
   story,
   waits,
   written,
@@ -24,10 +24,10 @@ await story(async (keep) => {
     COUNTS.map((count) => ({ user: `of ${count}`, text: misspelt(count).right })),
   )
   const server = keep(await Server.start(process.env.COPYDESK_DATA, model))
-  const chromium = keep(await browser())
-  const desk = await Writer.arrive(chromium, server, 'Ana')
+  const browser = keep(await startBrowser())
+  const desk = await Writer.arrive(browser, server, 'Ana')
   await written(desk, 'Nothing yet.', 'An account')
-  const phone = await Writer.open(chromium, server, 'Cy', /An account/, PHONE)
+  const phone = await Writer.open(browser, server, 'Cy', /An account/, PHONE)
 
   for (const count of COUNTS) {
     await reviewed(desk, byKeyboard, count)

@@ -1,15 +1,15 @@
 // The main job: ask for a grammar fix, accept three changes, reject one with a reason, edit one; a
 // second browser sees each step; after kill -9 and a restart the text, the pending changes and the
 // transcript are as they were.
-import { Server, Writer, browser, eventually, holds, same, saved, story } from './support.mjs'
+import { Server, Writer, eventually, holds, same, saved, startBrowser, story } from './support.mjs'
 
 const TITLE = new RegExp(process.env.COPYDESK_STORY_DOCUMENT ?? 'Keeper')
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await Writer.open(chromium, server, 'Ana', TITLE, { colorScheme: 'light' })
-  const bo = await Writer.open(chromium, server, 'Bo', TITLE, { colorScheme: 'dark' })
+  const browser = keep(await startBrowser())
+  const ana = await Writer.open(browser, server, 'Ana', TITLE, { colorScheme: 'light' })
+  const bo = await Writer.open(browser, server, 'Bo', TITLE, { colorScheme: 'dark' })
   const before = await ana.text()
   same('the texts at the start', before, await bo.text())
   await ana.screenshot('1-open')

@@ -7,7 +7,6 @@ import {
   Writer,
   accessible,
   announced,
-  browser,
   eventually,
   holds,
   inText,
@@ -17,6 +16,7 @@ import {
   press,
   same,
   scripted,
+  startBrowser,
   story,
   waits,
   written,
@@ -80,14 +80,14 @@ await story(async (keep) => {
     { user: '(?i)hurry', text: HURRIED },
   ])
   const server = keep(await Server.start(process.env.COPYDESK_DATA, model))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const browser = keep(await startBrowser())
+  const ana = await Writer.arrive(browser, server, 'Ana', { colorScheme: 'light' })
   await written(ana, NOTE, 'A note with facts')
   const address = ana.page.url()
-  const bo = await Writer.invited(chromium, server, 'Bo', 'editor', address, {
+  const bo = await Writer.invited(browser, server, 'Bo', 'editor', address, {
     colorScheme: 'dark',
   })
-  const phone = await Writer.open(chromium, server, 'Cy', /A note with facts/, PHONE)
+  const phone = await Writer.open(browser, server, 'Cy', /A note with facts/, PHONE)
   await listen(ana)
   await ana.ask('Check the facts')
   await waits(ana, 'six changes', 6)

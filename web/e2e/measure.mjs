@@ -3,7 +3,7 @@
 // node web/e2e/measure.mjs
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Server, Writer, browser, eventually, story } from './support.mjs'
+import { Server, Writer, eventually, startBrowser, story } from './support.mjs'
 
 const CHANGES = 300
 const KEYS = 120
@@ -95,8 +95,8 @@ await story(async (keep) => {
   writeFileSync(script, JSON.stringify({ name: 'measure', turns: [{ content }] }))
   const data = join(process.env.COPYDESK_DATA, 'data')
   const server = keep(await Server.start(data, `script:${script}`))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana')
+  const browser = keep(await startBrowser())
+  const ana = await Writer.arrive(browser, server, 'Ana')
   const { page } = ana
   await page.addInitScript(noteArrivals)
   await page.reload()

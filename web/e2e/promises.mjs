@@ -20,7 +20,7 @@ const COUNT = 24
 const HEBREW = 'שלום לכולם.'
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep, {
+  const { server, browser, ana } = await begin(keep, {
     viewport: { width: 1150, height: 720 },
     colorScheme: 'light',
   })
@@ -47,8 +47,8 @@ await story(async (keep) => {
   await accessible(ana, 'what is said above the bar')
   await keptEdit(ana)
   await directions(ana)
-  await colours(ana, chromium, server, address)
-  await viewers(chromium, server, address)
+  await colours(ana, browser, server, address)
+  await viewers(browser, server, address)
   same('errors', ana.errors, [])
 })
 
@@ -145,8 +145,8 @@ async function directions(ana) {
   await ana.screenshot('promises-3-directions')
 }
 
-async function colours(ana, chromium, server, address) {
-  const bo = await Writer.invited(chromium, server, 'Bo', 'editor', address)
+async function colours(ana, browser, server, address) {
+  const bo = await Writer.invited(browser, server, 'Bo', 'editor', address)
   await bo.caret(0)
   await bo.page.keyboard.type('Bo was here. ')
   await saved(bo)
@@ -173,12 +173,12 @@ async function colours(ana, chromium, server, address) {
   await bo.page.context().close()
 }
 
-async function viewers(chromium, server, address) {
-  const cy = await Writer.invited(chromium, server, 'Cy', 'viewer', address)
+async function viewers(browser, server, address) {
+  const cy = await Writer.invited(browser, server, 'Cy', 'viewer', address)
   await cy.page.locator('.cm-content').focus()
   await cy.page.keyboard.press('Control+Enter')
   await toldBy(cy, 'Viewers can’t accept or reject.')
-  const dee = await Writer.invited(chromium, server, 'Dee', 'reviewer', address)
+  const dee = await Writer.invited(browser, server, 'Dee', 'reviewer', address)
   await dee.page.locator('.cm-content').focus()
   await dee.page.keyboard.type('h')
   await toldBy(dee, 'You can review this text, but not write in it. An owner can change that.')

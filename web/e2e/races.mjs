@@ -4,12 +4,12 @@
 import {
   Server,
   Writer,
-  browser,
   eventually,
   looks,
   misspelt,
   same,
   scripted,
+  startBrowser,
   story,
   waits,
   written,
@@ -26,7 +26,7 @@ const delayOf = (round) => SOONEST_MS + ((round * 487) % (LATEST_MS - SOONEST_MS
 await story(async (keep) => {
   const model = scripted([{ user: '(?i)correct', text: right }])
   const server = keep(await Server.start(process.env.COPYDESK_DATA, model))
-  const [one, other] = [keep(await browser()), keep(await browser())]
+  const [one, other] = [keep(await startBrowser()), keep(await startBrowser())]
   const ana = await Writer.arrive(one, server, 'Ana')
   await written(ana, wrong, 'An account')
   const bo = await Writer.invited(other, server, 'Bo', 'editor', ana.page.url())

@@ -64,10 +64,10 @@ const toTop = (writer) =>
   writer.page.evaluate(() => document.querySelector('.page-scroll').scrollTo(0, 0))
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, NOTE, 'An account')
-  const bo = await Writer.open(chromium, server, 'Bo', /An account/, { colorScheme: 'dark' })
-  const phone = await Writer.open(chromium, server, 'Cy', /An account/, PHONE)
+  const bo = await Writer.open(browser, server, 'Bo', /An account/, { colorScheme: 'dark' })
+  const phone = await Writer.open(browser, server, 'Cy', /An account/, PHONE)
   await listen(ana)
   await proposed(ana)
 

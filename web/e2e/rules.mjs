@@ -8,9 +8,9 @@ const FIRST = 'The keeper wrote. He recieved letters. It was dark.'
 const SECOND = 'The keeper wrote. He received letters. It was dark.'
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, NOTE, 'A ledger')
-  const bo = await Writer.open(chromium, server, 'Bo', /A ledger/, { colorScheme: 'dark' })
+  const bo = await Writer.open(browser, server, 'Bo', /A ledger/, { colorScheme: 'dark' })
 
   await ana.ask('The first word, please')
   const offer = ana.page.getByRole('button', { name: /Don’t ask again for small corrections/ })

@@ -35,14 +35,14 @@ await story(async (keep) => {
     ANTHROPIC_API_KEY: 'sk-story',
     ANTHROPIC_BASE_URL: provider.url,
   })
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, 'The lamp was burning all through the night.', 'A note about a lamp')
   const address = new URL(ana.page.url()).pathname
   await ana.ask('What is this?')
   await ana.page.getByText('As you like.').waitFor()
 
   const token = tokenFor(server, 'Bo', 'editor')
-  const bo = await arrive(chromium, `${server.url}${address}#token=${token}`, 'Bo')
+  const bo = await arrive(browser, `${server.url}${address}#token=${token}`, 'Bo')
   await bo.ask('Do this slowly')
 
   // The page is reached from the list of documents, by the keyboard too.
@@ -102,7 +102,7 @@ await story(async (keep) => {
     ['server-4-phone-dark', { ...PHONE, colorScheme: 'dark' }],
     ['server-5-dark', { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' }],
   ]) {
-    const other = await Writer.arrive(chromium, server, 'Ana', options)
+    const other = await Writer.arrive(browser, server, 'Ana', options)
     await other.page.getByRole('link', { name: 'Server' }).click()
     await other.page.getByText('$2.50 of $10.00').waitFor()
     await other.page.getByText(/ in \d+ updates?/).waitFor()
@@ -152,8 +152,8 @@ function active(writer) {
   return people.locator('> li').allInnerTexts()
 }
 
-async function arrive(chromium, link, name) {
-  const context = await chromium.newContext({ viewport: { width: 1280, height: 900 } })
+async function arrive(browser, link, name) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
   const writer = new Writer(await context.newPage(), name)
   writer.page.on('pageerror', (error) => writer.errors.push(error.stack))
   await writer.page.goto(link)

@@ -6,10 +6,10 @@ import {
   Writer,
   accessible,
   begin,
-  browser,
   eventually,
   holds,
   same,
+  startBrowser,
   story,
   written,
 } from './support.mjs'
@@ -19,7 +19,7 @@ const NOTE =
 const DARK = { colorScheme: 'dark' }
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, NOTE, 'A note about a lamp')
   const address = new URL(ana.page.url()).pathname
 
@@ -35,7 +35,7 @@ await story(async (keep) => {
   await ana.page.keyboard.press('Escape')
 
   // A reviewer arrives by the link, and has nothing to type into or to share.
-  const bo = await follow(chromium, link, 'Bo', DARK)
+  const bo = await follow(browser, link, 'Bo', DARK)
   same('the texts', await bo.text(), NOTE)
   same('what Bo may do', await bo.page.locator('.saved').textContent(), 'Read only')
   holds('the address tells nothing', !bo.page.url().includes('token'))
@@ -94,7 +94,7 @@ await story(async (keep) => {
     .first()
     .waitFor()
   await ana.page.getByLabel('Name').fill('Cy')
-  const cy = await follow(chromium, await makeLink(ana), 'Cy', PHONE)
+  const cy = await follow(browser, await makeLink(ana), 'Cy', PHONE)
   await ana.page.keyboard.press('Escape')
   await server.kill()
   await cy.page.locator('.netbar').waitFor()
@@ -136,7 +136,7 @@ await story(async (keep) => {
   await second.goto(server.url)
   await second.getByRole('heading', { name: 'Open the link you were given' }).waitFor()
 
-  const small = await Writer.open(chromium, server, 'Ana', /A note about a lamp/, {
+  const small = await Writer.open(browser, server, 'Ana', /A note about a lamp/, {
     ...PHONE,
     ...DARK,
   })
@@ -155,8 +155,8 @@ async function makeLink(writer) {
 }
 
 /** Somebody with a browser of their own follows a link. */
-async function follow(chromium, link, name, options) {
-  const context = await chromium.newContext({
+async function follow(browser, link, name, options) {
+  const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
     permissions: ['clipboard-read', 'clipboard-write'],
     ...options,

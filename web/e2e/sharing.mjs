@@ -19,7 +19,7 @@ const NOTE = 'The lamp was burning all through the night.'
 await story(async (keep) => {
   const provider = keep(await startIdentityProvider('editor=group:writers'))
   Object.assign(process.env, provider.environment)
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, 'Nobody else reads this.', 'A secret')
   await ana.page.getByRole('link', { name: 'All documents' }).click()
   await written(ana, NOTE, 'A note about a lamp')
@@ -27,7 +27,7 @@ await story(async (keep) => {
 
   // Gus is known to the provider, and to nobody here.
   provider.saysItIs('Gus', ['press'])
-  const gus = await visitor(chromium, address, 'Gus')
+  const gus = await visitor(browser, address, 'Gus')
   await signIn(gus)
   await gus.page.getByText('You’re signed in but have no access here.').waitFor()
 
@@ -91,7 +91,7 @@ await story(async (keep) => {
   await gus.screenshot('sharing-4-taken')
 
   // On a phone all of it is within reach.
-  const small = await Writer.open(chromium, server, 'Ana', /A note about a lamp/, PHONE)
+  const small = await Writer.open(browser, server, 'Ana', /A note about a lamp/, PHONE)
   await small.page.getByRole('button', { name: 'Share' }).click()
   await small.page.getByLabel('Mail address').waitFor()
   await accessible(small, 'sharing on a phone')
@@ -100,8 +100,8 @@ await story(async (keep) => {
 })
 
 /** Somebody without a link, at an address. */
-async function visitor(chromium, address, name) {
-  const context = await chromium.newContext({ viewport: { width: 1440, height: 900 } })
+async function visitor(browser, address, name) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   const page = await context.newPage()
   const writer = new Writer(page, name)
   page.on('pageerror', (error) => writer.errors.push(error.stack))

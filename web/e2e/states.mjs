@@ -5,7 +5,6 @@ import {
   Writer,
   accessible,
   becomes,
-  browser,
   eventually,
   has,
   holds,
@@ -13,6 +12,7 @@ import {
   same,
   scripted,
   selects,
+  startBrowser,
   story,
   waits,
   written,
@@ -47,8 +47,8 @@ await story(async (keep) => {
     { user: '(?i)grammar', text: CORRECTED, error: { status: 401, type: 'authentication_error' } },
   ])
   const server = keep(await Server.start(process.env.COPYDESK_DATA, model))
-  const chromium = keep(await browser())
-  const ana = await Writer.arrive(chromium, server, 'Ana', { colorScheme: 'light' })
+  const browser = keep(await startBrowser())
+  const ana = await Writer.arrive(browser, server, 'Ana', { colorScheme: 'light' })
   await written(ana, NOTE, 'A note')
   await selection(ana)
   await streaming(ana)

@@ -29,13 +29,13 @@ The boat came home in the morning.`
 await story(async (keep) => {
   const provider = keep(await startIdentityProvider('editor=group:writers'))
   Object.assign(process.env, provider.environment)
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, TEXT, 'A note')
   const address = ana.page.url()
   const id = idOf(address)
-  const sue = await Writer.invited(chromium, server, 'Sue', 'suggester', address)
+  const sue = await Writer.invited(browser, server, 'Sue', 'suggester', address)
   await suggests(sue)
-  const all = { server, chromium, ana, sue, id, address, provider }
+  const all = { server, browser, ana, sue, id, address, provider }
   await conflicts(all)
   await freezes(all)
   await twoTabs(all)
@@ -146,7 +146,7 @@ async function crashes({ server, sue }) {
 }
 
 /** Who may only read from now on is offered a copy of what they had suggested. */
-async function losesTheRight({ server, chromium, ana, id, address, provider }) {
+async function losesTheRight({ server, browser, ana, id, address, provider }) {
   await ana.page.getByRole('button', { name: 'Share' }).click()
   const shared = ana.page.getByRole('region', { name: 'Shared with people who sign in' })
   await shared.getByLabel('Mail address').fill('gus@press.example')
@@ -154,7 +154,7 @@ async function losesTheRight({ server, chromium, ana, id, address, provider }) {
   await press(ana, 'Enter')
   await shared.getByText('Has not signed in yet').waitFor()
   provider.saysItIs('Gus', ['press'])
-  const context = await chromium.newContext({ viewport: { width: 1440, height: 900 } })
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   const gus = new Writer(await context.newPage(), 'Gus')
   await gus.page.goto(address)
   await gus.page.getByRole('link', { name: 'Sign in' }).click()

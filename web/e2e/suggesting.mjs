@@ -38,12 +38,12 @@ The boat came home in the morning.
 The keeper slept. The keeper dreamed.`
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, TEXT, 'The lamp')
   const id = idOf(ana.page.url())
   const address = ana.page.url()
-  const sue = await Writer.invited(chromium, server, 'Sue', 'suggester', address)
-  const cy = await Writer.invited(chromium, server, 'Cy', 'reviewer', address, {
+  const sue = await Writer.invited(browser, server, 'Sue', 'suggester', address)
+  const cy = await Writer.invited(browser, server, 'Cy', 'reviewer', address, {
     ...PHONE,
     colorScheme: 'dark',
   })

@@ -103,8 +103,8 @@ export class Server {
 export async function begin(keep, options = { colorScheme: 'light' }) {
   const { COPYDESK_DATA: data, COPYDESK_MODEL: model } = process.env
   const server = keep(await Server.start(data, model))
-  const chromium = keep(await browser())
-  return { server, chromium, ana: await Writer.arrive(chromium, server, 'Ana', options) }
+  const browser = keep(await startBrowser())
+  return { server, browser, ana: await Writer.arrive(browser, server, 'Ana', options) }
 }
 
 /**
@@ -318,7 +318,7 @@ export const toldBy = (writer, words) =>
     (said) => said.includes(words),
   )
 
-export function browser() {
+export function startBrowser() {
   return chromium.launch({
     executablePath: need('COPYDESK_CHROMIUM'),
     headless: true,

@@ -16,12 +16,12 @@ const NOTE =
   'The lamp was burning all through the night. Nobody saw it, or said that they did. In the morning the boat had come back.'
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await accessible(ana, 'the list of documents')
   await ana.screenshot('together-1-list')
   await written(ana, NOTE, 'A note about a lamp')
 
-  const bo = await Writer.open(chromium, server, 'Bo', /A note about a lamp/, {
+  const bo = await Writer.open(browser, server, 'Bo', /A note about a lamp/, {
     colorScheme: 'dark',
   })
   same('the texts', await bo.text(), NOTE)
@@ -126,7 +126,7 @@ await story(async (keep) => {
     ([a, b]) => a === b && a.includes('by Bo 😀') && a.includes('by Ana 🌊'),
   )
 
-  const phone = await Writer.open(chromium, server, 'Cy', /A note about a lamp/, PHONE)
+  const phone = await Writer.open(browser, server, 'Cy', /A note about a lamp/, PHONE)
   await ana.ask('Tighten it once more')
   await phone.page.locator('.review-bar').waitFor()
   await accessible(phone, 'a phone')

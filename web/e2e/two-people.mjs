@@ -59,9 +59,9 @@ const title = (writer, start) =>
 const icon = (writer) => writer.page.locator('link[rel=icon]').getAttribute('href')
 
 await story(async (keep) => {
-  const { server, chromium, ana } = await begin(keep)
+  const { server, browser, ana } = await begin(keep)
   await written(ana, NOTE, 'A note for two')
-  const bo = await Writer.invited(chromium, server, 'Bo', 'editor', ana.page.url(), {
+  const bo = await Writer.invited(browser, server, 'Bo', 'editor', ana.page.url(), {
     colorScheme: 'dark',
   })
   await ana.page.getByRole('button', { name: 'Review settings' }).click()
@@ -75,7 +75,7 @@ await story(async (keep) => {
   await votes(ana, bo)
   await takesBack(ana, bo)
   await several(ana, bo)
-  await counted(chromium, server, ana)
+  await counted(browser, server, ana)
   same('errors in the pages', [...ana.errors, ...bo.errors], [])
 })
 
@@ -150,7 +150,7 @@ async function several(ana, bo) {
 }
 
 /** The list says how much waits, and for whom. */
-async function counted(chromium, server, ana) {
+async function counted(browser, server, ana) {
   await ana.page.locator('.cm-content').click()
   await ana.page.keyboard.press('Control+a')
   await ana.page.keyboard.insertText(NOTE)
@@ -159,7 +159,7 @@ async function counted(chromium, server, ana) {
   await ana.choose(1)
   await ana.bar('Accept')
   await rowSays(ana, 1, 'Approved by you')
-  const viewer = await Writer.invited(chromium, server, 'Vi', 'viewer', ana.page.url())
+  const viewer = await Writer.invited(browser, server, 'Vi', 'viewer', ana.page.url())
   await title(viewer, '(0 of 3)')
   await viewer.page.getByRole('link', { name: 'All documents' }).click()
   await viewer.page.getByText('3 for others to review').waitFor()

@@ -6,17 +6,17 @@ import {
   Server,
   Writer,
   accessible,
-  browser,
   eventually,
   holds,
   same,
+  startBrowser,
   story,
 } from './support.mjs'
 
 await story(async (keep) => {
   const server = keep(await Server.start(process.env.COPYDESK_DATA, process.env.COPYDESK_MODEL))
-  const chromium = keep(await browser())
-  const ana = await named(chromium, server)
+  const browser = keep(await startBrowser())
+  const ana = await named(browser, server)
   await byHeading(ana)
   await imported(ana)
   await fresh(ana)
@@ -26,13 +26,13 @@ await story(async (keep) => {
   await atTheCursor(ana)
   await waiting(ana)
   await leftUnheard(ana)
-  await small(chromium, server)
+  await small(browser, server)
   same('errors in the pages', ana.errors, [])
 })
 
 /** The owner is asked for a name before others come, and has it everywhere. */
-async function named(chromium, server) {
-  const context = await chromium.newContext({ viewport: { width: 1440, height: 900 } })
+async function named(browser, server) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
   const ana = new Writer(await context.newPage(), 'Ana')
   ana.page.on('pageerror', (error) => ana.errors.push(error.stack))
   await ana.page.goto(`${server.url}/#token=${TOKEN}`)
@@ -240,8 +240,8 @@ async function leftUnheard(ana) {
 }
 
 /** On a phone everything is within reach, too. */
-async function small(chromium, server) {
-  const phone = await Writer.open(chromium, server, 'Ana', /Untitled/, PHONE)
+async function small(browser, server) {
+  const phone = await Writer.open(browser, server, 'Ana', /Untitled/, PHONE)
   await phone.page.getByRole('button', { name: 'Menu' }).click()
   await phone.page.getByRole('menuitem', { name: 'Export' }).waitFor()
   await accessible(phone, 'the menu on a phone')
