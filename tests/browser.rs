@@ -1,8 +1,8 @@
 //! The editor in a real browser: the stories of `web/e2e`, each run against a server of its own.
 //!
-//! They need Node.js and Chromium, one of them Firefox. Without them a story is skipped, loudly;
-//! with `COPYDESK_REQUIRE_ALL=1` that is a failure. Screenshots of each step are left in
-//! `target/tmp/browser`.
+//! They need Node.js and Chromium; those that are told in Firefox, too, need the distribution's
+//! Firefox. Without them a story is skipped, loudly; with `COPYDESK_REQUIRE_ALL=1` that is a
+//! failure. Screenshots of each step are left in `target/tmp/browser`.
 #![expect(clippy::unwrap_used, reason = "a story that cannot go on has failed")]
 
 use std::path::{Path, PathBuf};
@@ -13,8 +13,17 @@ mod skip;
 
 /// Folder of the editor's packages, `playwright-core` among them; from `build.rs`.
 const MODULES: &str = env!("COPYDESK_WEB_MODULES");
-const CHROMIUMS: [&str; 4] =
-    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const CHROMIUM: Browser = Browser {
+    name: "Chromium",
+    programs: &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+};
+const FIREFOX: Browser = Browser { name: "Firefox", programs: &["firefox-esr", "firefox"] };
+
+/// A browser, and the names that its program may have.
+struct Browser {
+    name: &'static str,
+    programs: &'static [&'static str],
+}
 
 #[test]
 fn a_writer_reviews_a_grammar_fix_change_by_change_and_a_crash_loses_nothing() {
@@ -202,8 +211,48 @@ fn a_team_edits_a_word_file_and_what_is_open_goes_back_to_word_under_the_same_na
 }
 
 #[test]
+fn in_firefox_a_writer_reviews_a_grammar_fix_and_a_crash_loses_nothing() {
+    FIREFOX.tell("main-job", "harper");
+}
+
+#[test]
+fn in_firefox_people_comment_on_words_that_move_go_and_come_back() {
+    FIREFOX.tell("comments", "harper");
+}
+
+#[test]
+fn in_firefox_a_question_to_the_ai_is_answered_in_its_comment_and_a_mention_is_read() {
+    FIREFOX.tell("comments-ai", &script("comments-ai"));
+}
+
+#[test]
+fn in_firefox_a_person_suggests_another_writes_beside_it_and_a_third_decides() {
+    FIREFOX.tell("suggesting", "harper");
+}
+
+#[test]
+fn in_firefox_a_team_edits_a_word_file_and_what_is_open_goes_back_to_word() {
+    FIREFOX.tell("editorial", &script("editorial"));
+}
+
+#[test]
+fn in_firefox_changes_are_put_off_for_later_and_decided_in_the_end() {
+    FIREFOX.tell("later", "harper");
+}
+
+#[test]
+fn in_firefox_two_writers_review_together_and_no_one_overwrites_what_they_have_not_seen() {
+    FIREFOX.tell("together", &script("lamp"));
+}
+
+#[test]
+fn in_firefox_decisions_carry_all_they_can_and_nothing_that_was_refused_is_lost() {
+    FIREFOX.tell("decisions", &script("decisions"));
+}
+
+#[test]
 fn firefox_opens_the_printed_link_comments_asks_and_accepts() {
-    tell_in("FIREFOX", "Firefox", &["firefox-esr", "firefox"], "in-firefox", "harper");
+    FIREFOX.tell("in-firefox", "harper");
 }
 
 /// Returns the scripted model of this name.
@@ -214,59 +263,67 @@ fn script(name: &str) -> String {
 
 /// Runs one story in Chromium with a model.
 fn tell(story: &str, model: &str) {
-    tell_in("CHROMIUM", "Chromium", &CHROMIUMS, story, model);
+    CHROMIUM.tell(story, model);
 }
 
-/// Runs one story in a browser that `COPYDESK_` and `variable` names, or the first of `programs`
-/// that is there; its last lines say what went wrong.
-fn tell_in(variable: &str, browser: &str, programs: &[&str], story: &str, model: &str) {
-    let variable = format!("COPYDESK_{variable}");
-    let program = match what_is_needed(&variable, browser, programs) {
-        Ok(program) => program,
-        Err(missing) => return skip::skip(skip::story(), missing),
-    };
-    let data = tempfile::tempdir().unwrap();
-    let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("web/e2e/{story}.mjs"));
-    let output = Command::new("node")
-        .arg(script)
-        .env("COPYDESK_BIN", env!("CARGO_BIN_EXE_copydesk"))
-        .env("COPYDESK_WEB_MODULES", MODULES)
-        .env(variable, program)
-        .env("COPYDESK_SHOTS", &shots)
-        .env("COPYDESK_DATA", data.path())
-        .env("COPYDESK_MODEL", model)
-        .output()
-        .unwrap();
-    let said = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert!(
-        output.status.success(),
-        "the story `{story}` failed; pictures in {}:\n{said}",
-        shots.display()
-    );
-}
+impl Browser {
+    /// Runs one story with a model; its last lines say what went wrong.
+    fn tell(&self, story: &str, model: &str) {
+        let program = match self.program() {
+            Ok(program) => program,
+            Err(missing) => return skip::skip(skip::story(), missing),
+        };
+        let data = tempfile::tempdir().unwrap();
+        let shots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("web/e2e/{story}.mjs"));
+        let output = Command::new("node")
+            .arg(script)
+            .env("COPYDESK_BIN", env!("CARGO_BIN_EXE_copydesk"))
+            .env("COPYDESK_WEB_MODULES", MODULES)
+            .env("COPYDESK_BROWSER", self.name.to_lowercase())
+            .env(self.variable(), program)
+            .env("COPYDESK_SHOTS", &shots)
+            .env("COPYDESK_DATA", data.path())
+            .env("COPYDESK_MODEL", model)
+            .output()
+            .unwrap();
+        let said = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(
+            output.status.success(),
+            "the story `{story}` failed in {}; pictures in {}:\n{said}",
+            self.name,
+            shots.display()
+        );
+    }
 
-/// The browser, or what is missing.
-fn what_is_needed(variable: &str, browser: &str, programs: &[&str]) -> Result<PathBuf, String> {
-    if !Path::new(MODULES).join("playwright-core").is_dir() {
-        return Err(format!(
-            "the editor was not built with npm (no playwright-core in `{MODULES}`)"
-        ));
+    /// The variable that may name its program.
+    fn variable(&self) -> String {
+        format!("COPYDESK_{}", self.name.to_uppercase())
     }
-    let node = Command::new("node").arg("--version").output();
-    if !node.is_ok_and(|node| node.status.success()) {
-        return Err("Node.js is not installed".to_owned());
+
+    /// Its program, or what is missing.
+    fn program(&self) -> Result<PathBuf, String> {
+        if !Path::new(MODULES).join("playwright-core").is_dir() {
+            return Err(format!(
+                "the editor was not built with npm (no playwright-core in `{MODULES}`)"
+            ));
+        }
+        let node = Command::new("node").arg("--version").output();
+        if !node.is_ok_and(|node| node.status.success()) {
+            return Err("Node.js is not installed".to_owned());
+        }
+        let variable = self.variable();
+        if let Some(named) = std::env::var_os(&variable) {
+            return Ok(named.into());
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path)
+            .flat_map(|dir| self.programs.iter().map(move |name| dir.join(name)))
+            .find(|file| file.is_file())
+            .ok_or_else(|| format!("{} is not installed (or name it in {variable})", self.name))
     }
-    if let Some(named) = std::env::var_os(variable) {
-        return Ok(named.into());
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .flat_map(|dir| programs.iter().map(move |name| dir.join(name)))
-        .find(|file| file.is_file())
-        .ok_or_else(|| format!("{browser} is not installed (or name it in {variable})"))
 }

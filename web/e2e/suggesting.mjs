@@ -2,6 +2,7 @@
 // suggesting is shown to everybody in its place, and is the text once it is accepted.
 import { idOf, textOf } from './rest.mjs'
 import {
+  IN_FIREFOX,
   PHONE,
   Writer,
   accessible,
@@ -51,7 +52,8 @@ await story(async (keep) => {
   await types(all)
   await decides(all)
   await edits(all)
-  await composes(all)
+  // Only Chromium can be told what an input method does.
+  if (!IN_FIREFOX) await composes(all)
   await writesBeside(all)
   await breaks(all)
   await reloads(all)
@@ -136,7 +138,8 @@ async function decides({ server, sue, cy, id }) {
   await decideOnPhone(cy, 'Reject')
   await toldBy(sue, 'Rejected: your words at the cursor are gone.')
   await reads(sue, 'without the rejected words', await textOf(server, id))
-  await sue.page.keyboard.type(' ever')
+  // Over BiDi, letters can take so long that an undo would part them.
+  await sue.page.keyboard[IN_FIREFOX ? 'insertText' : 'type'](' ever')
   await arrived(sue)
   await has(sue, 'the caret stayed', 'noticed it ever.')
   await sue.screenshot('suggesting-2')

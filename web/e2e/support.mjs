@@ -2,7 +2,7 @@
 // the editor.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const need = (name) => {
   return value
 }
 const require = createRequire(join(need('COPYDESK_WEB_MODULES'), 'package.json'))
-const { chromium } = require('playwright-core')
+const { chromium, firefox } = require('playwright-core')
 const shots = need('COPYDESK_SHOTS')
 mkdirSync(shots, { recursive: true })
 
@@ -318,7 +318,11 @@ export const toldBy = (writer, words) =>
     (said) => said.includes(words),
   )
 
+/** Whether the story is told in the distribution's Firefox, over WebDriver BiDi. */
+export const IN_FIREFOX = process.env.COPYDESK_BROWSER === 'firefox'
+
 export function startBrowser() {
+  if (IN_FIREFOX) return new Firefoxes()
   return chromium.launch({
     executablePath: need('COPYDESK_CHROMIUM'),
     headless: true,
@@ -333,6 +337,52 @@ export function startBrowser() {
     ],
   })
 }
+
+/** A Firefox for each context: only one window of a Firefox has the keyboard. */
+class Firefoxes {
+  home = mkdtempSync(join(tmpdir(), 'copydesk-firefox-'))
+  started = []
+
+  async newContext({ colorScheme, ...options }) {
+    const one = await firefox.launch({
+      channel: 'moz-firefox',
+      executablePath: need('COPYDESK_FIREFOX'),
+      env: { ...process.env, HOME: this.home },
+      firefoxUserPrefs: {
+        'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+      },
+    })
+    this.started.push(one)
+    const within = one._connection.toImpl
+    // Playwright sends a command for the colours to each context. Firefox does not know it.
+    const { _browserSession: session } = within(one)
+    const { send } = session
+    session.send = (method, params) =>
+      method === 'emulation.setMediaFeaturesOverride' ? {} : send.call(session, method, params)
+    const context = await one.newContext(options)
+    // It would scroll all that is clicked to the same place: two clicks would be a double click.
+    context.on('page', (page) => {
+      within(page).delegate.scrollRectIntoViewIfNeeded = scrollNearest
+    })
+    return context
+  }
+
+  async close() {
+    await Promise.all(this.started.map((one) => one.close()))
+    rmSync(this.home, { recursive: true, force: true })
+  }
+}
+
+/** Scrolls no further than is needed to see an element, as Chromium does. */
+async function scrollNearest(element) {
+  const scroll = ([, node]) => node.scrollIntoView({ block: 'nearest', behavior: 'instant' })
+  await element.evaluateInUtility(scroll, null)
+  return 'done'
+}
+
+/** What Firefox counts as an error: a server that is away, or a page that is left while it loads. */
+const CUT_OFF =
+  /^(The connection to ws:|Firefox can’t establish a connection|TypeError: error loading dynamic)/
 
 /** All who came, in their order. */
 const writers = []
@@ -393,7 +443,9 @@ export class Writer {
 
   /** Notes the errors of a page. */
   hear(page) {
-    page.on('pageerror', ({ stack }) => this.errors.push(stack))
+    page.on('pageerror', ({ stack }) => {
+      if (!(IN_FIREFOX && CUT_OFF.test(stack))) this.errors.push(stack)
+    })
   }
 
   /** The text as the editor holds it, not only what is scrolled into view. */
@@ -481,7 +533,8 @@ export class Writer {
   }
 
   async screenshot(name) {
-    await this.page.screenshot({ path: join(shots, `${name}.png`) })
+    const file = `${IN_FIREFOX ? 'firefox-' : ''}${name}.png`
+    await this.page.screenshot({ path: join(shots, file) })
   }
 }
 
