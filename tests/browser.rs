@@ -250,11 +250,6 @@ fn in_firefox_decisions_carry_all_they_can_and_nothing_that_was_refused_is_lost(
     FIREFOX.tell("decisions", &script("decisions"));
 }
 
-#[test]
-fn firefox_opens_the_printed_link_comments_asks_and_accepts() {
-    FIREFOX.tell("in-firefox", "harper");
-}
-
 /// Returns the scripted model of this name.
 fn script(name: &str) -> String {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("web/e2e/scripts");

@@ -1,7 +1,17 @@
 // The main job: ask for a grammar fix, accept three changes, reject one with a reason, edit one; a
 // second browser sees each step; after kill -9 and a restart the text, the pending changes and the
 // transcript are as they were.
-import { Server, Writer, eventually, holds, same, saved, startBrowser, story } from './support.mjs'
+import {
+  Server,
+  Writer,
+  accessible,
+  eventually,
+  holds,
+  same,
+  saved,
+  startBrowser,
+  story,
+} from './support.mjs'
 
 const TITLE = new RegExp(process.env.COPYDESK_STORY_DOCUMENT ?? 'Keeper')
 
@@ -80,6 +90,7 @@ await story(async (keep) => {
     },
     { changesText: true },
   )
+  await accessible(ana, 'changes that were accepted')
   await ana.screenshot('3-accepted')
 
   await step(

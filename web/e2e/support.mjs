@@ -407,10 +407,9 @@ export class Writer {
     return writer
   }
 
-  /** At the list of documents. */
+  /** At the list of documents, by the link that the server prints. */
   static async arrive(browser, server, name, options = {}) {
-    const link = `${server.url}/#token=${TOKEN}&name=${name}`
-    const writer = await Writer.follow(browser, link, name, options)
+    const writer = await Writer.follow(browser, `${server.link}&name=${name}`, name, options)
     await writer.documents.first().waitFor()
     return writer
   }
