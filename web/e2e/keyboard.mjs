@@ -8,7 +8,6 @@ import {
   press,
   reads,
   same,
-  startBrowser,
   story,
   waits,
 } from './support.mjs'

@@ -9,7 +9,6 @@ import {
   eventually,
   holds,
   same,
-  startBrowser,
   story,
   written,
 } from './support.mjs'

@@ -20,7 +20,7 @@ const LETTER =
 const PLACES = 3
 
 await story(async (keep) => {
-  const { browser, ana } = await begin(keep, {})
+  const { ana } = await begin(keep, {})
   await written(ana, LETTER, 'A letter')
   await listen(ana)
 
