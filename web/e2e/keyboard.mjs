@@ -1,16 +1,6 @@
 // A document reviewed by keyboard alone: after every step the keyboard is where the next one is
 // made, and no letter goes astray.
-import {
-  Writer,
-  begin,
-  eventually,
-  holds,
-  press,
-  reads,
-  same,
-  story,
-  waits,
-} from './support.mjs'
+import { Writer, begin, eventually, holds, press, reads, same, story, waits } from './support.mjs'
 
 const NOTE =
   'The lamp was burning all night.\n\nNobody had ever noticed it.\n\nThe boat had come home.'

@@ -419,6 +419,8 @@ pub struct ImportedDocument {
     pub document: CreatedDocument,
     /// Requests for the tracked changes of a Word file, one for each author.
     pub requests: Vec<ToolApprovalRequest>,
+    /// Number of comments that the document's threads hold.
+    pub comments: u32,
     /// Things that were left out, and decisions of the reader.
     pub report: ImportReport,
 }

@@ -8,10 +8,11 @@ use copydesk_protocol::rest;
 
 /// Returns the document of an imported file.
 pub fn imported(import: DocumentImport) -> rest::ImportedDocument {
-    let DocumentImport { document, requests, report: told } = import;
+    let DocumentImport { document, requests, comments, report: told } = import;
     rest::ImportedDocument {
         document: created(document),
         requests: requests.iter().map(|it| request(it)).collect(),
+        comments,
         report: report(told),
     }
 }

@@ -145,6 +145,7 @@ fn a_review_goes_to_word_and_comes_back_as_it_was() {
         let client = RestClient::new(&copydesk, OWNER);
         let back = &imported["document"]["id"];
         assert_eq!(imported["report"], json!({"leftOut": [], "decided": []}));
+        assert_eq!(imported["comments"], dated.len());
         assert_eq!(changes(&client, back), before);
         assert_eq!(discussions(&client, back), said);
         assert_eq!(times(&client, back), dated);

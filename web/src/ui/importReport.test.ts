@@ -11,6 +11,7 @@ test('what was lost and what waits is said, and silence means nothing', () => {
   })
   const imported = {
     requests: [by('Bo', 3), by('Cy', 1)],
+    comments: 2,
     report: {
       leftOut: [
         { kind: 'comment', count: 1 },
@@ -22,8 +23,12 @@ test('what was lost and what waits is said, and silence means nothing', () => {
   expect(importWords(imported)).toBe(
     'Left out: 1 comment, 2 text boxes; what is left out stays in the file. ' +
       'Decided: 2 tables without a heading. ' +
-      '3 tracked changes by Bo to review. 1 tracked change by Cy to review.',
+      '3 tracked changes by Bo to review. 1 tracked change by Cy to review. ' +
+      '2 comments are beside the text.',
   )
+  const only = { requests: [], report: { leftOut: [], decided: [] } }
+  expect(importWords({ ...only, comments: 1 } as never)).toBe('1 comment is beside the text.')
+  expect(importWords({ ...only, comments: 0 } as never)).toBe('')
 })
 
 test('a change is said to be of whoever the file names, else of the AI', () => {

@@ -24,12 +24,14 @@ export function reportWords({ leftOut, decided }: ImportReport, stays = ''): str
   return [...line('Left out', leftOut, stays), ...line('Decided', decided)].join(' ')
 }
 
-/** Also the tracked changes that wait: "3 tracked changes by Bo to review." */
-export function importWords({ report, requests }: ImportedDocument): string {
+/** Also what waits: "3 tracked changes by Bo to review. 2 comments are beside the text." */
+export function importWords({ report, requests, comments }: ImportedDocument): string {
   const waiting = requests.map(
     (request) =>
       `${plural(request.hunks.length, 'tracked change')} by ${authorName(request)} to review.`,
   )
+  if (comments > 0)
+    waiting.push(`${plural(comments, 'comment')} ${comments === 1 ? 'is' : 'are'} beside the text.`)
   return [reportWords(report, '; what is left out stays in the file'), ...waiting]
     .filter((words) => words !== '')
     .join(' ')

@@ -2922,6 +2922,10 @@ document: CreatedDocument,
  */
 requests: Array<ToolApprovalRequest>, 
 /**
+ * Number of comments that the document's threads hold.
+ */
+comments: number, 
+/**
  * Things that were left out, and decisions of the reader.
  */
 report: ImportReport, };

@@ -42,6 +42,8 @@ pub struct DocumentImport {
     pub document: DocumentContent,
     /// Requests for the tracked changes of the file, one for each author.
     pub requests: Vec<Arc<ApprovalRequest>>,
+    /// Number of comments that the document's threads hold.
+    pub comments: u32,
     /// Things that were left out, and decisions of the reader.
     pub report: Report,
 }
@@ -66,9 +68,11 @@ impl Caller {
         let title = title.filter(|title| !title.trim().is_empty()).or(own).unwrap_or_default();
         let suggestions = suggestions.into_iter().map(|it| claimed(it, &text)).collect();
         let threads = claimed_threads(threads, &mut report);
+        let comments = threads.iter().map(|thread| thread.comments.len() as u32).sum();
         let new = ImportedDocument { title, text: markdown, suggestions, threads };
         let (room, requests) = self.application.rooms.create_imported(new, &self.principal).await?;
-        Ok(DocumentImport { document: DocumentContent::of(&room).await?, requests, report })
+        let document = DocumentContent::of(&room).await?;
+        Ok(DocumentImport { document, requests, comments, report })
     }
 
     /// Returns HTML, or a file, as Markdown, without tracked changes and comments.

@@ -29,6 +29,11 @@ pub fn import_report(answer: &Value) -> Vec<String> {
             word(request, "request_id")
         )
     }));
+    match answer["comments"].as_u64().unwrap_or_default() {
+        0 => {}
+        1 => lines.push("1 comment is beside the text.".to_owned()),
+        count => lines.push(format!("{count} comments are beside the text.")),
+    }
     lines
 }
 
@@ -57,10 +62,12 @@ mod tests {
 
     #[test]
     fn what_was_lost_and_what_waits_is_said_and_silence_means_nothing() {
-        let nothing = json!({"requests": [], "report": {"leftOut": [], "decided": []}});
+        let nothing =
+            json!({"requests": [], "comments": 0, "report": {"leftOut": [], "decided": []}});
         assert_eq!(import_report(&nothing), Vec::<String>::new());
         let hunk = json!({});
         let answer = json!({
+            "comments": 2,
             "requests": [{"request_id": "req_1", "claimedAuthor": {"name": "B\u{1b}o"}, "hunks": [hunk, hunk]}],
             "report": {
                 "leftOut": [{"kind": "comment", "count": 1}, {"kind": "picture", "count": 2}],
@@ -73,6 +80,7 @@ mod tests {
                 "Left out: 1 comment, 2 pictures.",
                 "Decided: 3 tables without a heading.",
                 "2 tracked changes by B\u{fffd}o wait for a decision: req_1",
+                "2 comments are beside the text.",
             ]
         );
     }

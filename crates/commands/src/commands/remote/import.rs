@@ -40,8 +40,9 @@ pub(crate) async fn import(args: ImportArgs) -> Result<CommandOutcome> {
             }
         }
         let mut document = answer["document"].take();
-        document["requests"] = answer["requests"].take();
-        document["report"] = answer["report"].take();
+        for field in ["requests", "comments", "report"] {
+            document[field] = answer[field].take();
+        }
         made.push(document);
     }
     if args.server.json {
