@@ -117,7 +117,7 @@ async function fromTheBin(ana, bo, server) {
   await card(ana, 'Earlier', WRITE).getByText('User rejected: Not yet.').waitFor()
   await server.kill()
   await server.start()
-  const context = bo.page.context().startBrowser()
+  const context = bo.page.context().browser()
   const cy = await Writer.arrive(context, server, 'Cy', PHONE)
   await accessible(cy, 'the documents on a phone')
   await cy.screenshot('inbox-undo-3-documents-phone')
