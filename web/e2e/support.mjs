@@ -380,7 +380,7 @@ async function scrollNearest(element) {
   return 'done'
 }
 
-/** What Firefox counts as an error: a server that is away, or a page that is left while it loads. */
+/** What Firefox counts as an error: a server that is away, or a page that is left as it loads. */
 const CUT_OFF =
   /^(The connection to ws:|Firefox can’t establish a connection|TypeError: error loading dynamic)/
 
