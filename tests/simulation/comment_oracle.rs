@@ -210,7 +210,7 @@ impl PassageOracle {
     }
 }
 
-/// What the oracle knows of all threads.
+/// Threads as the oracle knows them.
 #[derive(Default)]
 pub struct CommentOracle {
     passages: BTreeMap<ThreadId, PassageOracle>,

@@ -1,5 +1,5 @@
-//! What people write in threads of comments, and what the answer must show. Both simulations write
-//! with it.
+//! Words that people write in threads of comments, and what the answer must show. Both
+//! simulations write with it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::invariants::{CheckResult, ensure};
 use crate::rebase_oracle::{MapSide, map_position};
 use crate::reference_document::ReferenceDocument;
 
-/// What a person asked for, as far as the answer must show it.
+/// Wish of a person, as far as the answer must show it.
 #[derive(Clone)]
 pub enum CommentWish {
     /// A thread on this passage, of which the text at a version is known; or on something else.
@@ -35,7 +35,7 @@ pub enum CommentWish {
     },
 }
 
-/// What people see who comment.
+/// View of the people who comment.
 pub struct SeenDocument<'a> {
     pub threads: &'a [CommentThread],
     pub open: &'a [Arc<ApprovalRequest>],

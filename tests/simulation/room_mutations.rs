@@ -94,7 +94,7 @@ pub enum RoomMutation {
     OrphansStayOrphaned,
     /// A resolved thread is open again when its words are back.
     ResolvedThreadsReopen,
-    /// What people write is not stored.
+    /// Words that people write are not stored.
     CommentsNotStored,
     /// A rule that allows applies a suggestion.
     AllowRulesApplySuggestions,

@@ -1,5 +1,5 @@
-//! What people write in suggestions, and what the hunks must then make. Both simulations write with
-//! it.
+//! Words that people write in suggestions, and what the hunks must make of them. Both
+//! simulations write with it.
 
 use copydesk_approvals::{ApprovalRequest, HunkStatus};
 use copydesk_document::{ChangeSet, Text, TextEdit};

@@ -116,7 +116,7 @@ async function drafted(ana) {
   await press(ana, 'Escape')
 }
 
-/** What cannot be sent is kept, with a word, and sent later. */
+/** A comment that cannot be sent is kept, with a word, and sent later. */
 async function offline(ana, server) {
   const { page } = ana
   await server.kill()

@@ -241,7 +241,7 @@ async function linked(browser, server, ana) {
   same('errors in the page of the link', cy.errors, [])
 }
 
-/** Who may only read sees the comments and cannot write one. */
+/** A person who may only read sees the comments and cannot write one. */
 async function read(browser, server, address) {
   const vi = await Writer.invited(browser, server, 'Vi', 'viewer', address)
   await vi.page.locator('.cm-comment-mark').first().click()

@@ -220,7 +220,7 @@ async function compared(ana) {
   await closed(dialog)
 }
 
-/** What is listed is what is accepted; what was decided meanwhile is left out, with a word. */
+/** The listed changes are accepted; those decided meanwhile are left out, with a word. */
 async function keepsTheMeaning(ana, bo) {
   const { page } = ana
   await button(ana, 'Accept all that keep the meaning (3)…').click()

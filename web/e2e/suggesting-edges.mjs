@@ -145,7 +145,7 @@ async function crashes({ server, sue }) {
   holds('back in its place', (await sue.text()).includes('at first, she said.'))
 }
 
-/** Who may only read from now on is offered a copy of what they had suggested. */
+/** A person who may only read from now on is offered a copy of what they had suggested. */
 async function losesTheRight({ server, browser, ana, id, address, provider }) {
   await ana.page.getByRole('button', { name: 'Share' }).click()
   const shared = ana.page.getByRole('region', { name: 'Shared with people who sign in' })

@@ -78,7 +78,7 @@ async function newWords(writer) {
   return all.map((words) => words.trim())
 }
 
-/** What is typed is seen by everybody in its place, and is not in the text. */
+/** A suggestion is seen by everybody in its place, and is not in the text. */
 async function types({ server, ana, sue, id }) {
   const mode = sue.page.getByLabel('Mode')
   await becomes('the modes of a suggester', () => mode.locator('option').allTextContents(), [

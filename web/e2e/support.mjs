@@ -318,7 +318,7 @@ export const toldBy = (writer, words) =>
     (said) => said.includes(words),
   )
 
-/** Whether the story is told in the distribution's Firefox, over WebDriver BiDi. */
+/** True if the story runs in the distribution's Firefox, over WebDriver BiDi. */
 export const IN_FIREFOX = process.env.COPYDESK_BROWSER === 'firefox'
 
 export function startBrowser() {
@@ -380,7 +380,7 @@ async function scrollNearest(element) {
   return 'done'
 }
 
-/** What Firefox counts as an error: a server that is away, or a page that is left as it loads. */
+/** Errors of Firefox for a server that is away, and for a page that is left as it loads. */
 const CUT_OFF =
   /^(The connection to ws:|Firefox can’t establish a connection|TypeError: error loading dynamic)/
 
@@ -389,7 +389,7 @@ const writers = []
 
 /** Somebody with a browser of their own. */
 export class Writer {
-  /** What the text is written in, once it is there. */
+  /** The field of the text, once it is there. */
   get editor() {
     return this.page.locator('.cm-content')
   }

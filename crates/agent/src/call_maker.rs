@@ -1,4 +1,4 @@
-//! Who makes the calls of runs.
+//! Maker of the calls of runs: this server, or another one of several.
 
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
@@ -66,7 +66,7 @@ pub trait CallMaker: Send + Sync {
     }
 }
 
-/// This server, if it is the only one.
+/// Maker of calls on a server that is the only one.
 pub(crate) struct SingleCallMaker;
 
 impl CallMaker for SingleCallMaker {}

@@ -71,9 +71,9 @@ pub(super) enum NodeRefusal {
 pub(super) enum NodeAnswer<T> {
     /// Complete answer.
     Answered(T),
-    /// It has refused; nothing was done.
+    /// The node has refused; nothing was done.
     Refused(WireError),
-    /// It was not reached, or does not have the document either; nothing was done.
+    /// The node was not reached, or does not have the document either; nothing was done.
     NotReached,
     /// The connection was lost, or the answer cannot be read: it may have been done.
     Lost,

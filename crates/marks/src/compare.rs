@@ -14,7 +14,7 @@ use super::weight::{
 
 /// Tokens within which two negations cancel each other.
 const DOUBLE_NEGATION: usize = 3;
-/// What stands after `un` in words that deny nothing.
+/// Letters after `un` in words in which it denies nothing, such as `under` and `unit`.
 const NO_DENIAL: [&str; 12] =
     ["der", "ter", "it", "iv", "if", "iq", "til", "less", "gef", "gar", "fall", "mitt"];
 /// Beginnings of words that look like the opposite of another one and are not.

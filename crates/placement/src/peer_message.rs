@@ -39,8 +39,8 @@ pub enum PeerMessage {
     CancelRun(SessionId, RunId),
     /// The data of the person with this user is being deleted: open rooms are to forget their name.
     PersonDeleted(UserId),
-    /// These people are mentioned in comments of a document, or have read these threads of it, so
-    /// many comments of each.
+    /// People who are mentioned in comments of a document, or have read threads of it; each thread
+    /// with the number of comments that were read.
     Mentions(DocumentId, Vec<UserId>, Vec<(ThreadId, u64)>),
     /// Messages may be lost: the database was away, or a node ended before it could tell.
     #[serde(skip)]

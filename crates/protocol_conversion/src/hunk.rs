@@ -31,7 +31,7 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
         group,
         split_of: _,
         split_gap: _,
-        deferred_by: _, // Each person is told of their own.
+        deferred_by: _, // Each person receives their own.
         suggested,
     } = hunk;
     let marks = hunk.marks();

@@ -196,7 +196,8 @@ pub enum ServerEvent {
     Mentions(UnreadMentions),
 }
 
-/// What a person has not read of a document, and has just read; see [`ServerEvent::Mentions`].
+/// Counts of what a person has not read of a document, and has just read; see
+/// [`ServerEvent::Mentions`].
 #[derive(Clone, Debug)]
 pub struct UnreadMentions {
     /// The person.

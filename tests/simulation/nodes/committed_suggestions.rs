@@ -18,7 +18,7 @@ struct NewestSuggestion {
     last_update: String,
 }
 
-/// What was committed of suggestions, and what was sent.
+/// Suggestions that were committed, and those that were sent.
 #[derive(Default)]
 pub struct CommittedSuggestions {
     newest: BTreeMap<UserId, NewestSuggestion>,

@@ -11,7 +11,7 @@ use crate::invariants::Invariant::{AcknowledgedIsDurable, CommentsPersist};
 use crate::invariants::{CheckResult, InvariantViolation, ensure};
 use crate::reference_document::ReferenceDocument;
 
-/// What was committed of threads, and where the oracle has them.
+/// Threads that were committed, and where the oracle has them.
 #[derive(Default)]
 pub struct CommittedThreads {
     oracle: CommentOracle,

@@ -1,4 +1,4 @@
-//! What people sent that must happen once, and what they know of its outcome.
+//! Writes of people that must happen once, and what the people know of their outcome.
 
 use copydesk_ids::{DocumentId, UserId};
 use copydesk_rooms::RoomError;
@@ -8,7 +8,7 @@ use super::database_document::DatabaseDocument;
 use crate::invariants::Invariant::{AcknowledgedIsDurable, RefusedIsNotApplied};
 use crate::invariants::{CheckResult, ensure};
 
-/// What a write is recognised by in the database.
+/// Identity of a write in the database.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WriteKey {
     /// A decision, by its note.

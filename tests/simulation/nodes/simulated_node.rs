@@ -47,7 +47,7 @@ pub type OutputSink = Rc<dyn Fn(i64, &DocumentId, NodeOutput)>;
 /// Output of a room, or the end of connections.
 pub enum NodeOutput {
     Room(SimulatedOutput),
-    /// These members may have received what is not durable: they have to open the document again.
+    /// Members who may have received what is not durable: they have to open the document again.
     Disconnected(BTreeSet<MemberId>),
 }
 

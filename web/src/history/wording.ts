@@ -13,7 +13,7 @@ export interface AuthorShare {
   units: number
 }
 
-/** What people suggested is as much theirs as what they wrote. */
+/** People's suggested words are as much theirs as those they wrote. */
 const isPersons = (kind: ProvenanceSpan['kind']): boolean =>
   kind === 'person' || kind === 'suggestion'
 

@@ -86,7 +86,7 @@ fn last_ended<'s>(state: &'s RoomState, by: &Principal) -> Option<&'s Arc<Approv
 
 /// Newest suggestion of a person.
 enum NewestSuggestion {
-    /// It is as the update left it, which has come before.
+    /// The suggestion as an update that has come before left it.
     Same(Arc<ApprovalRequest>),
     /// The update is over it, if there is one; it may have ended.
     Known(Option<Arc<ApprovalRequest>>),

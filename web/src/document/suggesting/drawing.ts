@@ -59,7 +59,7 @@ function linesOf(doc: Text, from: number, to: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, at) => doc.line(first + at).from)
 }
 
-/** What is drawn around a word that is being composed waits until it is done. */
+/** Marks around a word that is being composed wait until it is done. */
 export const ownWords = ViewPlugin.fromClass(
   class implements PluginValue {
     decorations: DecorationSet

@@ -20,7 +20,7 @@ export interface ShownBeside {
   frozen: (now: Suggested) => readonly Range[]
 }
 
-/** What is typed moves what others suggest, and changes none of it. */
+/** Typed words move what others suggest, and change none of it. */
 const movesOthers = ({ effects }: ShownBeside): Extension =>
   EditorState.transactionExtender.of((tr) =>
     tr.docChanged && !tr.effects.some((effect) => effect.is(setSuggested))

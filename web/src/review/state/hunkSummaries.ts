@@ -14,7 +14,7 @@ export interface HunkSummary {
   pieces: readonly SnippetPiece[]
   isConflict: boolean
   isMoved: boolean
-  /** It is put off for later. */
+  /** True if the person has put the change off for later. */
   isLater: boolean
   /** Its writer is not done with it. */
   isWriting: boolean
