@@ -280,6 +280,7 @@ impl Server {
     ) -> Result<(Router, SocketIo)> {
         let inside = rest::router(rest::HttpState {
             application: application.clone(),
+            operations: copydesk_operations::table(),
             conversations: self.conversations.clone(),
             reading: BodyQuota::new(self.connections.accounts().clone()),
             limits: self.limits.clone(),
@@ -288,6 +289,7 @@ impl Server {
         });
         let inside = inside.merge(mcp::router(mcp::McpState {
             application: application.clone(),
+            operations: copydesk_operations::table(),
             changes: self.changes.clone(),
             tasks: self.workers.clone(),
             stop: self.no_sessions.clone(),
@@ -304,6 +306,7 @@ impl Server {
             &io,
             SocketState {
                 application: application.clone(),
+                operations: copydesk_operations::table(),
                 sockets: self.sockets.clone(),
                 connections: self.connections.clone(),
                 close_polling: sockets::close_polling(outside.clone()),

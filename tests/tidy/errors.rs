@@ -39,7 +39,7 @@ fn functions_that_can_fail_say_how() {
 /// Returns `true` for what transports call: they decide by its errors. Elsewhere the type of an
 /// error says what can go wrong.
 fn is_in_operations(file: &File) -> bool {
-    ["api/", "operations/"].iter().any(|of| file.place.starts_with(of))
+    ["api/", "operation_table/", "operations/"].iter().any(|of| file.place.starts_with(of))
 }
 
 /// Returns `Result` and the names of its aliases, also of aliases of aliases.

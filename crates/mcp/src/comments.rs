@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use copydesk_api::{ApiError, Caller};
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::{Action, Principal};
-use copydesk_operations::RawInput;
+use copydesk_operation_table::RawInput;
 use copydesk_rooms::RoomHandle;
 use copydesk_tools::{ToolError, ToolResult, quoted_range};
 
@@ -193,7 +193,7 @@ async fn made(
             arguments.insert(field.to_owned(), value);
         }
     }
-    let operation = copydesk_operations::of_event(event).ok_or("there are no comments here")?;
+    let operation = shared.app.operations.of_event(event).ok_or("there are no comments here")?;
     let payload = to_raw_value(&arguments).map_err(|error| error.to_string())?;
     let answer = operation.run(caller, RawInput::Event(payload)).await;
     answer.map_err(|error| words_of(&error))

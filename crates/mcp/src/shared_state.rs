@@ -4,6 +4,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use copydesk_api::Application;
+use copydesk_operation_table::OperationTable;
 
 use super::changes::DocumentChanges;
 use super::other_server_request::AskOtherServer;
@@ -17,8 +18,10 @@ pub(super) const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 /// Shared state of the MCP transport, given to [`router`](super::router).
 #[derive(Clone)]
 pub struct McpState {
-    /// Operations of the application.
+    /// Application that does what is asked.
     pub application: Application,
+    /// Declared operations, of which the tools for comments do some.
+    pub operations: &'static OperationTable,
     /// Notifications of changed documents.
     pub changes: DocumentChanges,
     /// Tracker of the tasks that watch tokens and document changes.

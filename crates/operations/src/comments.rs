@@ -3,6 +3,7 @@
 use copydesk_api::{ApiError, ApiResult, Caller};
 use copydesk_ids::permissions::Action::{self, Read};
 use copydesk_ids::{CommentId, ThreadId};
+use copydesk_operation_table::{OnComment, OnDocument, OnThread, Operation, operation};
 use copydesk_protocol::client::NameDocument;
 use copydesk_protocol::comments::{
     CreateComment, DeleteComment, EditComment, ListComments, NameThread, PeopleToMention,
@@ -10,9 +11,6 @@ use copydesk_protocol::comments::{
 };
 use copydesk_protocol_conversion as convert;
 use copydesk_rooms::RoomHandle;
-
-use crate::operation::{Operation, operation};
-use crate::right::{OnComment, OnDocument, OnThread};
 
 /// Default number of threads of a page.
 const PAGE: u32 = 100;

@@ -1,12 +1,10 @@
 //! Operations on a connection: what its handlers in `socketio` do to documents that are open there.
 
 use copydesk_ids::permissions::Action::{Read, Write};
+use copydesk_operation_table::{Anyone, OnDocument, Operation, socket_handled};
 use copydesk_protocol::client::{MoveCaret, NameDocument, OpenDocument, PushUpdates, Resync};
 use copydesk_protocol::rest::NewVersion;
 use copydesk_protocol::server::Opened;
-
-use crate::operation::{Operation, socket_handled};
-use crate::right::{Anyone, OnDocument};
 
 /// Operations of this file.
 #[rustfmt::skip]

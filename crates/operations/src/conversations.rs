@@ -5,6 +5,10 @@ use serde_json::json;
 use copydesk_api::{ApiError, ApiResult, Caller, TranscriptCursor};
 use copydesk_ids::permissions::Action::Ask;
 use copydesk_ids::{DocumentId, SessionId};
+use copydesk_operation_table::{
+    Anyone, BodyKind, OnDocument, OnOwnSession, OnServer, Operation, operation, socket_handled,
+    transport_handled,
+};
 use copydesk_protocol::answers::{AskedRun, TranscriptPart};
 use copydesk_protocol::client::{
     AskClaudeCode, Cancel, ClearTranscript, ForkTranscript, Nothing, ReadTranscript, Run,
@@ -12,9 +16,6 @@ use copydesk_protocol::client::{
 use copydesk_protocol::queries::{ListPart, TranscriptQuery, WaitQuery};
 use copydesk_protocol::rest::{NameRun, RunState, SessionPage, StartRun, StartedRun, Transcript};
 use copydesk_protocol_conversion as convert;
-
-use crate::operation::{BodyKind, Operation, operation, socket_handled, transport_handled};
-use crate::right::{Anyone, OnDocument, OnOwnSession, OnServer};
 
 /// Operations of this file.
 #[rustfmt::skip]

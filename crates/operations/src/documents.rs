@@ -4,6 +4,10 @@ use copydesk_api::{ApiError, ApiResult, Caller, DocumentRecord};
 use copydesk_cpu_pool as cpu_pool;
 use copydesk_ids::permissions::Action::{Audit, Create, Manage, Read, Suggest, Write};
 use copydesk_ids::{DocumentId, Version};
+use copydesk_operation_table::{
+    Anyone, BodyKind, ManageDeletedDocument, OnDocument, OnDocumentOrInbox, OnServer, Operation,
+    operation, transport_handled,
+};
 use copydesk_protocol::answers::DocumentList;
 use copydesk_protocol::client::{
     ChangeSettings, CreateDocument, EmptyTrash, ListDocuments, NameDocument, Nothing,
@@ -23,8 +27,6 @@ use copydesk_rooms::settings::OwnSettings;
 use copydesk_rooms::{NewDocument, RoomHandle};
 
 use crate::encode;
-use crate::operation::{BodyKind, Operation, operation, transport_handled};
-use crate::right::{Anyone, ManageDeletedDocument, OnDocument, OnDocumentOrInbox, OnServer};
 
 /// Length of a text, in UTF-16 units, above which it is serialized on the CPU pool.
 pub(crate) const SHORT_TEXT: usize = 128 * 1024;

@@ -2,14 +2,12 @@
 
 use copydesk_api::{ApiResult, Caller};
 use copydesk_ids::permissions::Action::Create;
+use copydesk_operation_table::{OnServer, Operation, operation, transport_handled};
 use copydesk_protocol::files::{FileList, ListFiles};
 use copydesk_protocol::queries::FileListQuery;
 use copydesk_protocol::rest::{FilePage, OpenFile};
 use copydesk_protocol::server::CreatedDocument;
 use copydesk_protocol_conversion as convert;
-
-use crate::operation::{Operation, operation, transport_handled};
-use crate::right::OnServer;
 
 /// Maximum number of files in one answer.
 const MOST_FILES: usize = 500;

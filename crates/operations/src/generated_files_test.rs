@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::{Operation, all, server_events};
+use copydesk_operation_table::Operation;
+
+use crate::{server_events, table};
 
 /// Page of the documentation before the lines of its table.
 const PAGE: &str = "\
@@ -34,7 +36,7 @@ fn settle(path: &str, text: &str) {
 
 #[test]
 fn the_editor_knows_all_calls_and_events() {
-    let events = all().iter().filter_map(|it| it.event.map(|event| (event, it)));
+    let events = table().all().iter().filter_map(|it| it.event.map(|event| (event, it)));
     let mut calls = String::new();
     let mut types = BTreeSet::new();
     for (event, operation) in events {
@@ -71,7 +73,7 @@ fn the_editor_knows_all_calls_and_events() {
 #[test]
 fn the_documentation_lists_all_operations() {
     let mut page = String::from(PAGE);
-    for operation in all() {
+    for operation in table().all() {
         let Operation { event, route, right, summary, .. } = operation;
         let event = event.map(|event| format!("`{event}`")).unwrap_or_default();
         let route = route.as_ref().map(|route| {

@@ -3,6 +3,7 @@
 use copydesk_api::{ApiError, ApiResult, Caller};
 use copydesk_ids::Version;
 use copydesk_ids::permissions::Action::{Read, Write};
+use copydesk_operation_table::{OnDocument, Operation, operation, transport_handled};
 use copydesk_protocol::answers::TextOfVersion;
 use copydesk_protocol::client::{
     CompareVersions, Nothing, ReadHistory, ReadProvenance, ReadVersion, RestoreVersion,
@@ -14,8 +15,6 @@ use copydesk_rooms::RoomHandle;
 
 use crate::documents::SHORT_TEXT;
 use crate::encode;
-use crate::operation::{Operation, operation, transport_handled};
-use crate::right::OnDocument;
 
 /// Maximum lines of a history in one answer.
 const MOST_HISTORY: u32 = 500;

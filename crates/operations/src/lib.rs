@@ -1,8 +1,8 @@
-//! Operations: what a person may ask of the server, each declared once in [`all`].
+//! Operations: what a person may ask of the server, each declared once in [`table`].
 //!
-//! The transports take from there what they dispatch, route and describe. Most operations are a
-//! function that gets the caller, what the right is about, and the input. The others are done by a
-//! handler of their transport, because they need the connection or the whole request.
+//! Most operations are a function that gets the caller, what the right is about, and the input. The
+//! others are done by a handler of their transport, because they need the connection or the whole
+//! request.
 
 #![warn(clippy::missing_errors_doc)]
 
@@ -12,32 +12,52 @@ mod conversations;
 mod documents;
 mod files;
 mod history;
-mod input;
-mod operation;
 mod requests;
-mod right;
 mod rules;
 mod server;
 mod server_events;
 mod sharing;
 mod suggestions;
-mod table;
 mod tokens;
 mod webhooks;
 
 #[cfg(test)]
 mod generated_files_test;
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use copydesk_api::{ApiError, ApiResult, Caller};
 use copydesk_cpu_pool as cpu_pool;
+use copydesk_operation_table::OperationTable;
 
-pub use input::{PathFields, RawInput, event};
-pub use operation::{BASE, BodyKind, DeclaredRight, InputType, Operation, OutputType, Route};
 pub use server_events::server_events;
-pub use table::{all, of_event};
+
+static TABLE: LazyLock<OperationTable> = LazyLock::new(|| {
+    let files = [
+        documents::operations(),
+        connections::operations(),
+        history::operations(),
+        comments::operations(),
+        suggestions::operations(),
+        sharing::operations(),
+        files::operations(),
+        requests::operations(),
+        rules::operations(),
+        conversations::operations(),
+        tokens::operations(),
+        server::operations(),
+        webhooks::operations(),
+    ];
+    OperationTable::new(files.into_iter().flatten().collect())
+});
+
+/// Returns all operations: those of each file, in the order of the documentation.
+pub fn table() -> &'static OperationTable {
+    &TABLE
+}
 
 /// Encodes a part of an answer; a long one on the CPU pool, where it delays no other.
 async fn encode<T: Serialize>(

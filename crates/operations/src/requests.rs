@@ -6,6 +6,9 @@ use copydesk_api::{ApiError, ApiResult, Caller, RequestScope};
 use copydesk_approvals::{ApprovalRequest, RequestStatus};
 use copydesk_ids::permissions::Action::{Decide, Read, Suggest};
 use copydesk_ids::{HunkId, RequestId};
+use copydesk_operation_table::{
+    Anyone, OnDocument, OnRequest, Operation, operation, socket_handled, transport_handled,
+};
 use copydesk_protocol::answers::{EndedRequests, PendingRequests};
 use copydesk_protocol::client::{
     FocusRequest, ListPendingApprovals, ListRequests, NameDocument, NameRequest, ReopenRequest,
@@ -21,8 +24,6 @@ use copydesk_rooms::persistence::resolved_requests::ResolvedFilter;
 use copydesk_rooms::{RoomHandle, WORKSPACE_INBOX};
 
 use crate::encode;
-use crate::operation::{Operation, operation, socket_handled, transport_handled};
-use crate::right::{Anyone, OnDocument, OnRequest};
 
 /// Number of hunks up to which an answer is serialized at once, some 2 µs each.
 const SHORT_ANSWER: usize = 200;
@@ -42,7 +43,7 @@ pub(crate) fn operations() -> Vec<Operation> {
         transport_handled::<_, RequestListQuery, RequestPage>("Requests: open ones oldest first, ended ones newest first", Anyone).get("/requests", "listRequests"),
         transport_handled::<_, ToolApprovalBatch, DecisionResults>("Decide several requests, each on its own", Anyone).event("tool_approval_batch").post("/requests/decisions", "decideRequests"),
         transport_handled::<_, WaitQuery, ToolApprovalRequest>("A request; with `wait`, once it is resolved", OnRequest(Read)).get("/requests/{id=request_id}", "getRequest"),
-        operation("Decide a request, or some of its changes", OnRequest(Read), decide).event("tool_approval_response").post("/requests/{id=request_id}/decision", "decideRequest"),
+        operation("Decide a request, or some of its changes", OnRequest(Read), decide).socket_handled_event("tool_approval_response").post("/requests/{id=request_id}/decision", "decideRequest"),
         operation("Text that the model would receive after this decision; nothing changes", OnRequest(Read), told).event("approval:told").post("/requests/{id=request_id}/told", "previewTold").only_reads(),
         socket_handled::<_, FocusRequest, RequestState>("Show others that you look at a request", OnRequest(Decide)).event("approval:focus"),
         operation("Split a change of several parts into one change for each part", OnRequest(Decide), split).event("approval:split").post("/requests/{id=request_id}/split", "splitChange"),

@@ -3,11 +3,9 @@
 use copydesk_api::{ApiError, ApiResult, Caller};
 use copydesk_ids::permissions::Action::Manage;
 use copydesk_ids::{DocumentId, SessionId};
+use copydesk_operation_table::{Anyone, OnServer, Operation, operation};
 use copydesk_protocol::rules::{AddRule, ListRules, RevokeRule, RuleAdded, Rules};
 use copydesk_protocol_conversion as convert;
-
-use crate::operation::{Operation, operation};
-use crate::right::{Anyone, OnServer};
 
 /// Operations of this file.
 #[rustfmt::skip]

@@ -4,6 +4,9 @@ use serde_json::{Map, Value};
 
 use copydesk_api::{ApiError, ApiResult, Caller};
 use copydesk_ids::permissions::Action::{Administer, Ask};
+use copydesk_operation_table::{
+    Anyone, BodyKind, OnAnyDocument, OnServer, Operation, operation, transport_handled,
+};
 use copydesk_protocol::administration::{
     DeletePerson, MonthSpending, NamePerson, PersonDeletion, PersonPreview, ReadSpending,
     SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
@@ -13,9 +16,6 @@ use copydesk_protocol::queries::ListPart;
 use copydesk_protocol::rest::{AuditPage, Me, ProxyHeaders};
 use copydesk_protocol::server::{Person, Settings};
 use copydesk_protocol_conversion as convert;
-
-use crate::operation::{BodyKind, Operation, operation, transport_handled};
-use crate::right::{Anyone, OnAnyDocument, OnServer};
 
 /// Operations of this file.
 #[rustfmt::skip]

@@ -1,5 +1,6 @@
 //! Events that the server sends, each with the type of its payload.
 
+use copydesk_operation_table::type_name;
 use copydesk_protocol::comments::{CommentChanged, CommentUnread};
 use copydesk_protocol::files::DocumentFile;
 use copydesk_protocol::rules::RulesChanged;
@@ -8,8 +9,6 @@ use copydesk_protocol::server::{
     PresenceChanges, PresencePeers, PresenceUpdate, SessionEnded, SessionRegistered,
     SettingsChanged, ShortUpdates, ToolApprovalRequest, ToolApprovalResolved, ToolApprovalUpdate,
 };
-
-use crate::operation::type_name;
 
 /// Returns the names of all events that the server sends, each with the name of its type.
 #[rustfmt::skip]

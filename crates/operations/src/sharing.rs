@@ -2,14 +2,12 @@
 
 use copydesk_api::{ApiError, ApiResult, Caller};
 use copydesk_ids::DocumentId;
+use copydesk_operation_table::{ManageListedDocument, Operation, operation};
 use copydesk_protocol::client::NameDocument;
 use copydesk_protocol::sharing::{
     DocumentRoleLine, DocumentRoleList, ShareDocument, UnshareDocument,
 };
 use copydesk_protocol_conversion as convert;
-
-use crate::operation::{Operation, operation};
-use crate::right::ManageListedDocument;
 
 /// Operations of this file.
 #[rustfmt::skip]

@@ -3,12 +3,10 @@
 use copydesk_api::{ApiResult, Caller};
 use copydesk_ids::Version;
 use copydesk_ids::permissions::Action::Suggest;
+use copydesk_operation_table::{BodyKind, OnDocument, Operation, operation};
 use copydesk_protocol::suggestions::{SuggestionAnswer, UpdateSuggestion};
 use copydesk_protocol_conversion as convert;
 use copydesk_rooms::RoomHandle;
-
-use crate::operation::{BodyKind, Operation, operation};
-use crate::right::OnDocument;
 
 /// Operations of this file.
 #[rustfmt::skip]

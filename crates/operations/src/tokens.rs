@@ -2,13 +2,13 @@
 
 use copydesk_api::{ApiResult, Caller};
 use copydesk_ids::permissions::Action::Administer;
+use copydesk_operation_table::{
+    Anyone, BodyKind, OnServer, Operation, operation, socket_handled, transport_handled,
+};
 use copydesk_protocol::client::{IssueToken, NameToken, Nothing, RevokeToken, TieToken};
 use copydesk_protocol::rest::SignInOffer;
 use copydesk_protocol::server::{IssuedToken, NamedPerson, TokenList};
 use copydesk_protocol_conversion as convert;
-
-use crate::operation::{BodyKind, Operation, operation, socket_handled, transport_handled};
-use crate::right::{Anyone, OnServer};
 
 /// Operations of this file.
 #[rustfmt::skip]

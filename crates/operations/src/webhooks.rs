@@ -4,15 +4,13 @@ use copydesk_api::webhooks::{NewWebhook, WebhookChange, WebhookRecord, WebhookSt
 use copydesk_api::{ApiResult, Caller};
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::Action::Administer;
+use copydesk_operation_table::{OnServer, Operation, operation};
 use copydesk_protocol::client::Nothing;
 use copydesk_protocol::names::WebhookStatus;
 use copydesk_protocol::rest::{
     ChangeWebhook, CreateWebhook, CreatedWebhook, NameWebhook, Webhook, Webhooks,
 };
 use copydesk_protocol_conversion as convert;
-
-use crate::operation::{Operation, operation};
-use crate::right::OnServer;
 
 /// Operations of this file.
 #[rustfmt::skip]

@@ -88,7 +88,7 @@ async fn admit<E: std::fmt::Display>(
 
     let client = client(app, &socket, pass.principal())?;
     let link = ClientLink::new(socket.clone(), Arc::clone(&client), app.connections.clone());
-    let (queue, events) = EventQueue::new(link.clone());
+    let (queue, events) = EventQueue::new(app.operations, link.clone());
     socket.extensions.insert(queue);
     socket.on_fallback(EnqueueEvents);
     let capabilities = understood(&handshake);

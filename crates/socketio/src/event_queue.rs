@@ -26,7 +26,7 @@ use super::socket_error::{SocketError, SocketResult};
 use copydesk_api::OtherServer;
 use copydesk_connections::{EndReason, HeldBytes, HeldPurpose};
 use copydesk_metrics as metrics;
-use copydesk_operations::of_event;
+use copydesk_operation_table::OperationTable;
 
 /// Maximum events of one socket that wait for their answer.
 pub(crate) const UNANSWERED_EVENTS: usize = 256;
@@ -34,14 +34,8 @@ pub(crate) const UNANSWERED_EVENTS: usize = 256;
 const BURST_EVENTS: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
 /// Sustained events of one socket per second.
 const EVENTS_PER_SECOND: NonZeroU32 = NonZeroU32::new(2_000).unwrap();
-/// Maximum payload of a [sheddable](is_sheddable) event, in bytes.
+/// Maximum payload of a [sheddable](AckReply::is_sheddable) event, in bytes.
 const SHEDDABLE_PAYLOAD_BYTES: usize = 64 * 1024;
-/// Returns `true` for an event that is refused first under load, and dropped once its client is
-/// gone: one that only reads. It can be sent again without loss; its payload is short, and
-/// its answer may be long.
-pub(crate) fn is_sheddable(event: &str) -> bool {
-    of_event(event).is_some_and(|operation| operation.only_reads)
-}
 
 /// Event as it came, with the [`AckReply`] that answers it.
 pub(crate) struct IncomingEvent {
@@ -57,6 +51,7 @@ pub(crate) struct IncomingEvent {
 pub(crate) struct EventQueue {
     /// Events for the worker; [`EventQueue::take`] bounds their number.
     queue: UnboundedSender<IncomingEvent>,
+    operations: &'static OperationTable,
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     limiter: Arc<RateLimiter<NotKeyed, InMemoryState, DefaultClock>>,
@@ -64,11 +59,14 @@ pub(crate) struct EventQueue {
 
 impl EventQueue {
     /// Returns the queue of a client's events, and its receiving half.
-    pub(crate) fn new(link: ClientLink) -> (Self, UnboundedReceiver<IncomingEvent>) {
+    pub(crate) fn new(
+        operations: &'static OperationTable,
+        link: ClientLink,
+    ) -> (Self, UnboundedReceiver<IncomingEvent>) {
         let (queue, events) = unbounded();
         let quota = Quota::per_second(EVENTS_PER_SECOND).allow_burst(BURST_EVENTS);
         let limiter = Arc::new(RateLimiter::direct(quota));
-        (Self { queue, link, unanswered: Arc::default(), limiter }, events)
+        (Self { queue, operations, link, unanswered: Arc::default(), limiter }, events)
     }
 
     /// Takes an event; `sender` is missing if the client waits for no answer.
@@ -93,7 +91,8 @@ impl EventQueue {
             Err(refusal) => return ack.refuse(&refusal),
         }
         let event = parse(value);
-        ack.is_sheddable = event.as_ref().is_ok_and(|(name, _)| is_sheddable(name));
+        let operation = event.as_ref().ok().and_then(|(name, _)| self.operations.of_event(name));
+        ack.is_sheddable = operation.is_some_and(|operation| operation.only_reads);
         let event = event.and_then(|(name, payload)| {
             if ack.is_sheddable && payload.get().len() > SHEDDABLE_PAYLOAD_BYTES {
                 return Err(SocketError::too_large(SHEDDABLE_PAYLOAD_BYTES));
@@ -157,7 +156,7 @@ pub struct AckReply {
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     is_given: bool,
-    /// `true` for a [sheddable](is_sheddable) event, whose answer may be replaced by a refusal.
+    /// `true` for a [sheddable](Self::is_sheddable) event, whose answer may be replaced by a refusal.
     is_sheddable: bool,
     /// Held bytes of the event.
     held: Option<HeldBytes>,
@@ -190,6 +189,13 @@ impl RefusedEvent {
 }
 
 impl AckReply {
+    /// Returns `true` for an event that is refused first under load, and dropped once its client is
+    /// gone: one that only reads. It can be sent again without loss; its payload is short, and its
+    /// answer may be long.
+    pub(crate) fn is_sheddable(&self) -> bool {
+        self.is_sheddable
+    }
+
     /// Answers `{ok: true, …fields}`.
     pub(crate) fn accept<T: Serialize>(self, fields: &T) {
         self.accept_whole(&AcceptedAck { ok: true, fields });
@@ -396,7 +402,7 @@ mod tests {
         let ana = Principal::new("ana", "Ana", Role::Viewer);
         connections.admit(&client, socket.id.to_string(), &ana).unwrap();
         let link = ClientLink::new(socket.clone(), Arc::clone(&client), connections);
-        let (queue, events) = EventQueue::new(link);
+        let (queue, events) = EventQueue::new(copydesk_operations::table(), link);
         socket.extensions.insert(queue);
         socket.on_fallback(EnqueueEvents);
         (client, events)

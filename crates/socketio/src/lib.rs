@@ -33,7 +33,7 @@ use copydesk_auth::AccessGuard;
 use copydesk_connections::{ConnectionRegistry, EndReason, SocketClient};
 use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, MemberId, SessionId};
-use copydesk_operations::{Operation, RawInput, of_event};
+use copydesk_operation_table::{Operation, OperationTable, RawInput};
 use copydesk_placement::NotHere;
 use copydesk_rooms::command::{ClientCapabilities, JoiningMember};
 use copydesk_rooms::{RoomError, RoomHandle};
@@ -75,8 +75,10 @@ const CAPABILITIES: [&str; 18] = [
 
 /// Shared state of the socket.io transport, given to [`register`].
 pub struct SocketState {
-    /// Operations of the application.
+    /// Application that does what is asked.
     pub application: Application,
+    /// Declared operations, most of which have an event.
+    pub operations: &'static OperationTable,
     /// Connected sockets.
     pub sockets: SocketRegistry,
     /// Connections, with the memory held for them.
@@ -200,8 +202,8 @@ impl SocketConnection {
     async fn take(&mut self, IncomingEvent { event, ack }: IncomingEvent) {
         match event {
             // No one would receive the answer.
-            Ok((name, _)) if self.client.is_ended() && event_queue::is_sheddable(&name) => {}
-            Ok((name, _)) if self.client.is_busy() && event_queue::is_sheddable(&name) => {
+            Ok(_) if self.client.is_ended() && ack.is_sheddable() => {}
+            Ok(_) if self.client.is_busy() && ack.is_sheddable() => {
                 ack.refuse(&SocketError::unread());
             }
             Ok((name, payload)) => {
@@ -255,7 +257,7 @@ impl SocketConnection {
                 run(self, payload, ack, review::follow).await;
             }
             name => {
-                let Some(operation) = of_event(name) else {
+                let Some(operation) = self.app.operations.of_event(name) else {
                     let message = format!("there is no event `{}`", shown(name));
                     return ack.refuse(&SocketError::invalid(message));
                 };
@@ -403,7 +405,7 @@ async fn run<P, A>(
 
 /// Reads a payload of the right shape.
 fn read<P: DeserializeOwned>(payload: &RawValue) -> SocketResult<P> {
-    Ok(copydesk_operations::event(payload)?)
+    Ok(copydesk_operation_table::event(payload)?)
 }
 
 /// Returns a name from outside, short enough for a message.

@@ -14,12 +14,12 @@ use crate::support::{CLIENT, IdentityProvider, Person, Script, TestServer};
 
 /// The events in the server's own table.
 pub fn events() -> BTreeSet<&'static str> {
-    copydesk_operations::all().iter().filter_map(|operation| operation.event).collect()
+    copydesk_operations::table().all().iter().filter_map(|operation| operation.event).collect()
 }
 
 /// The routes in the server's own table.
 pub fn routes() -> BTreeSet<String> {
-    let operations = copydesk_operations::all().iter();
+    let operations = copydesk_operations::table().all().iter();
     operations.filter_map(|operation| Some(operation.route.as_ref()?.url())).collect()
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::messages_api::Conversations;
 use copydesk_api::Application;
 use copydesk_connections::body_quota::BodyQuota;
+use copydesk_operation_table::OperationTable;
 
 use super::metrics::MetricsAccess;
 use super::middleware::request_limit::RequestLimits;
@@ -12,8 +13,10 @@ use super::middleware::request_limit::RequestLimits;
 /// Shared state of the HTTP handlers, given to [`router`](super::router).
 #[derive(Clone)]
 pub struct HttpState {
-    /// Operations of the application.
+    /// Application that does what is asked.
     pub application: Application,
+    /// Declared operations, most of which have a route.
+    pub operations: &'static OperationTable,
     /// Conversations of the Messages API.
     pub conversations: Conversations,
     /// Memory quota of request bodies.

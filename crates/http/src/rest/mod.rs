@@ -25,7 +25,7 @@ use axum::http::StatusCode;
 use axum::routing::{any, get, post};
 
 use copydesk_ids::permissions::Action;
-use copydesk_operations::BodyKind;
+use copydesk_operation_table::BodyKind;
 
 pub use crate::messages_api::Conversations;
 pub use decision_batch::{DecideOnServers, RestDecisions};
@@ -49,7 +49,7 @@ pub fn router(app: HttpState) -> Router {
     Router::new()
         .route("/healthz", get(alive))
         .route("/readyz", get(ready))
-        .merge(operations::routes(&[BodyKind::NoBodyNoToken]))
+        .merge(operations::routes(app.operations, &[BodyKind::NoBodyNoToken]))
         .merge(api(&app))
         .route("/v1/messages", post(messages_api::answer).fallback(messages_api::no_method))
         .route(
@@ -75,12 +75,13 @@ fn api(app: &HttpState) -> Router<HttpState> {
     let html_body = BodyPolicy { limit: documents::HTML_LIMIT_BYTES, of: Action::Write };
     let secret_body = BodyPolicy { limit: TOKEN_LIMIT_BYTES, of: Action::Administer };
     let short_body = BodyPolicy { limit: BODY_LIMIT_BYTES, of: Action::Decide };
+    let routes = |kinds: &[BodyKind]| operations::routes(app.operations, kinds);
     with_middleware
-        .to(operations::routes(&[BodyKind::Usual, BodyKind::NoBody]), short_body)
-        .merge(with_middleware.to(operations::routes(&[BodyKind::Text]), text_body))
-        .merge(with_middleware.to(operations::routes(&[BodyKind::File]), file_body))
-        .merge(with_middleware.to(operations::routes(&[BodyKind::Html]), html_body))
-        .merge(with_middleware.to(operations::routes(&[BodyKind::Secret]), secret_body))
+        .to(routes(&[BodyKind::Usual, BodyKind::NoBody]), short_body)
+        .merge(with_middleware.to(routes(&[BodyKind::Text]), text_body))
+        .merge(with_middleware.to(routes(&[BodyKind::File]), file_body))
+        .merge(with_middleware.to(routes(&[BodyKind::Html]), html_body))
+        .merge(with_middleware.to(routes(&[BodyKind::Secret]), secret_body))
 }
 
 /// Answers that the process runs.

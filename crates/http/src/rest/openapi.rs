@@ -2,26 +2,29 @@
 
 mod operation;
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use axum::body::Bytes;
+use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
 use schemars::generate::{Contract, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use copydesk_operations::all;
+use super::http_state::HttpState;
+use copydesk_operation_table::OperationTable;
 use copydesk_protocol::rest::ProblemDocument;
 
-static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(describe().to_string()));
+static DOCUMENT: OnceLock<Bytes> = OnceLock::new();
 
 /// Returns the document, which needs no token.
-pub(crate) async fn document() -> impl IntoResponse {
+pub(crate) async fn document(State(app): State<HttpState>) -> impl IntoResponse {
     let json = HeaderValue::from_static("application/json");
-    ([(header::CONTENT_TYPE, json)], DOCUMENT.clone())
+    let document = DOCUMENT.get_or_init(|| Bytes::from(describe(app.operations).to_string()));
+    ([(header::CONTENT_TYPE, json)], document.clone())
 }
 
-fn describe() -> Value {
+fn describe(operations: &OperationTable) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
@@ -30,7 +33,7 @@ fn describe() -> Value {
     let mut schemas = settings.into_generator();
     let problem = schemas.subschema_for::<ProblemDocument>().to_value();
     let mut paths = Map::new();
-    for operation in all() {
+    for operation in operations.all() {
         let Some(route) = &operation.route else { continue };
         let described = operation::describe(operation, route, &mut schemas);
         paths.entry(route.url()).or_insert_with(|| json!({}))[route.method] = described;

@@ -18,12 +18,14 @@ use super::{
 };
 use crate::rest::middleware::body;
 use copydesk_api::{ApiError, Caller};
-use copydesk_operations::{BASE, BodyKind, Operation, PathFields, RawInput, Route, all};
+use copydesk_operation_table::{
+    BASE, BodyKind, Operation, OperationTable, PathFields, RawInput, Route,
+};
 
 /// Builds the routes whose bodies are of one of these kinds.
-pub(super) fn routes(kinds: &[BodyKind]) -> Router<HttpState> {
-    let operations = all().iter().filter_map(|it| it.route.as_ref().map(|route| (it, route)));
-    operations
+pub(super) fn routes(operations: &'static OperationTable, kinds: &[BodyKind]) -> Router<HttpState> {
+    let all = operations.all().iter();
+    all.filter_map(|it| it.route.as_ref().map(|route| (it, route)))
         .filter(|(_, route)| kinds.contains(&route.body))
         .fold(Router::new(), |routes, (it, route)| routes.route(&route.url(), service(it, route)))
 }
@@ -163,7 +165,10 @@ mod tests {
 
     #[test]
     fn every_route_without_a_function_has_a_handler() {
-        let handled = all().iter().filter(|operation| operation.is_transport_handled());
+        let handled = copydesk_operations::table()
+            .all()
+            .iter()
+            .filter(|operation| operation.is_transport_handled());
         let routes = handled.filter_map(|operation| operation.route.as_ref());
         let missing: Vec<_> =
             routes.map(|route| route.id).filter(|id| handler(id).is_none()).collect();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::unknown_fields;
 use crate::rest::problem;
 use copydesk_api::{ApiError, ApiResult, ErrorCode};
-use copydesk_operations::PathFields;
+use copydesk_operation_table::PathFields;
 
 /// Maximum characters of an error message: serde quotes what it refuses, however long.
 const LONGEST_COMPLAINT: usize = 400;

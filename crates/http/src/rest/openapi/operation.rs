@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::rest::middleware::idempotency;
 use copydesk_export::ExportFormat;
-use copydesk_operations::{BodyKind, Operation, Route};
+use copydesk_operation_table::{BodyKind, Operation, Route};
 
 /// Name of the output of an operation whose answer is a file.
 const FILE: &str = "FileContent";

@@ -28,6 +28,7 @@ type Check = Box<dyn Fn(Caller, Option<String>) -> BoxFuture<'static, ApiResult<
 type AnswerSchema = fn(&mut SchemaGenerator) -> Value;
 
 /// One thing that a person may ask of the server.
+#[must_use]
 pub struct Operation {
     /// Sentence that says what it does.
     pub summary: &'static str,
@@ -124,7 +125,7 @@ impl BodyKind {
 
 /// Declares an operation that `function` does. It gets the caller, what the right is about, and
 /// the input.
-pub(crate) fn operation<R, I, O, F>(
+pub fn operation<R, I, O, F>(
     summary: &'static str,
     right: R,
     function: impl Fn(Caller, R::Subject, I) -> F + Clone + Send + Sync + 'static,
@@ -149,7 +150,7 @@ where
 
 /// Declares an operation that handlers of its transports do, such as one that needs the whole
 /// request. Its route, if it has one, checks the right before the handler.
-pub(crate) fn transport_handled<R: Right, I: JsonSchema + 'static, O: JsonSchema + 'static>(
+pub fn transport_handled<R: Right, I: JsonSchema + 'static, O: JsonSchema + 'static>(
     summary: &'static str,
     right: R,
 ) -> Operation {
@@ -161,7 +162,7 @@ pub(crate) fn transport_handled<R: Right, I: JsonSchema + 'static, O: JsonSchema
 
 /// Declares an operation without a route that a handler of the socket does, because it needs the
 /// connection. The handler checks the right itself; the right here is for the documentation.
-pub(crate) fn socket_handled<R: Right, I, O>(summary: &'static str, right: R) -> Operation {
+pub fn socket_handled<R: Right, I, O>(summary: &'static str, right: R) -> Operation {
     let check = move |caller: Caller, name| {
         async move { right.check(&caller, name).await.map(drop) }.boxed()
     };
@@ -182,37 +183,48 @@ pub(crate) fn socket_handled<R: Right, I, O>(summary: &'static str, right: R) ->
 
 impl Operation {
     /// Adds the event.
-    pub(crate) fn event(self, name: &'static str) -> Self {
+    pub fn event(self, name: &'static str) -> Self {
         Self { event: Some(name), ..self }
     }
 
+    /// Adds the event, which a handler of the socket takes before the table is asked: its answer
+    /// depends on the connection. The route does the operation as declared.
+    pub fn socket_handled_event(self, name: &'static str) -> Self {
+        self.event(name)
+    }
+
     /// Says that the acknowledgement has the output in this field.
-    pub(crate) fn ack_in(self, field: &'static str) -> Self {
+    pub fn ack_in(self, field: &'static str) -> Self {
         Self { ack_field: Some(field), ..self }
     }
 
     /// Says that nothing changes that is stored.
-    pub(crate) fn only_reads(self) -> Self {
+    pub fn only_reads(self) -> Self {
         Self { only_reads: true, ..self }
     }
 
-    pub(crate) fn get(self, path: &'static str, id: &'static str) -> Self {
+    /// Adds a route of the method GET, which reads and has no body.
+    pub fn get(self, path: &'static str, id: &'static str) -> Self {
         self.route("get", path, id, BodyKind::NoBody).only_reads()
     }
 
-    pub(crate) fn post(self, path: &'static str, id: &'static str) -> Self {
+    /// Adds a route of the method POST.
+    pub fn post(self, path: &'static str, id: &'static str) -> Self {
         self.route("post", path, id, BodyKind::Usual)
     }
 
-    pub(crate) fn put(self, path: &'static str, id: &'static str) -> Self {
+    /// Adds a route of the method PUT.
+    pub fn put(self, path: &'static str, id: &'static str) -> Self {
         self.route("put", path, id, BodyKind::Usual)
     }
 
-    pub(crate) fn patch(self, path: &'static str, id: &'static str) -> Self {
+    /// Adds a route of the method PATCH.
+    pub fn patch(self, path: &'static str, id: &'static str) -> Self {
         self.route("patch", path, id, BodyKind::Usual)
     }
 
-    pub(crate) fn delete(self, path: &'static str, id: &'static str) -> Self {
+    /// Adds a route of the method DELETE, which has no body.
+    pub fn delete(self, path: &'static str, id: &'static str) -> Self {
         self.route("delete", path, id, BodyKind::NoBody)
     }
 
@@ -230,23 +242,23 @@ impl Operation {
     }
 
     /// Says that the route takes another kind of body.
-    pub(crate) fn body(self, body: BodyKind) -> Self {
+    pub fn body(self, body: BodyKind) -> Self {
         Self { route: self.route.map(|route| Route { body, ..route }), ..self }
     }
 
     /// Says that the route begins a run, whose address is in the answer.
-    pub(crate) fn begins(self) -> Self {
+    pub fn begins(self) -> Self {
         Self { route: self.route.map(|route| Route { status: 202, ..route }), ..self }
     }
 
     /// Says that the route creates something below this path, with the `id` of the answer.
-    pub(crate) fn creates(self, collection: &'static str) -> Self {
+    pub fn creates(self, collection: &'static str) -> Self {
         let created = |route| Route { status: 201, collection: Some(collection), ..route };
         Self { route: self.route.map(created), ..self }
     }
 
     /// Says that the route's answer holds a secret.
-    pub(crate) fn secret(self) -> Self {
+    pub fn secret(self) -> Self {
         Self { route: self.route.map(|route| Route { is_secret: true, ..route }), ..self }
     }
 
@@ -337,7 +349,7 @@ fn schema<I: JsonSchema>() -> Value {
 }
 
 /// Returns the name of a type without its module.
-pub(crate) fn type_name<T>() -> &'static str {
+pub fn type_name<T>() -> &'static str {
     let name = std::any::type_name::<T>();
     name.rsplit("::").next().unwrap_or(name)
 }
