@@ -128,6 +128,9 @@ pub struct RequestRecord {
     pub created_ms: u64,
     /// Time at which it expires; `None`: never.
     pub expires_ms: Option<u64>,
+    /// Time of the newest decision about an ended request; `None`: only the body says if there is
+    /// news of it, because it is open, undone, proposed again, or was stored by an older version.
+    pub decided_ms: Option<u64>,
     /// Request as JSON, written once because it can be long.
     pub body: String,
     /// Parts of an open request that were stored since its body was.
@@ -140,6 +143,15 @@ impl RequestRecord {
     pub fn parts(&self) -> impl Iterator<Item = (&str, Version, &str)> {
         self.changed.iter().map(|it| (it.hunk.as_str(), it.version, it.body.as_str()))
     }
+}
+
+/// Facts about a request that are known without its body.
+#[record(Clone, Debug, PartialEq, Eq)]
+pub struct RequestStanding {
+    /// Status, by its name on the wire.
+    pub status: String,
+    /// See [`RequestRecord::decided_ms`].
+    pub decided_ms: Option<u64>,
 }
 
 /// Part of an open request, written by [`PutRequestParts`](super::StoreOp::PutRequestParts).

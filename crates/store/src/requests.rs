@@ -7,19 +7,23 @@ use sqlx::AssertSqlSafe;
 use crate::database::statement_batch::StatementBatch;
 use copydesk_ids::{DocumentId, RequestId, SessionId};
 
-use super::records::{RequestPartRecord, RequestRecord};
+use super::records::{RequestPartRecord, RequestRecord, RequestStanding};
 use super::{QueryScope, Store, StoreResult};
 
 /// Stores a request as a whole, which replaces the parts that changed since it was last.
 pub(super) fn put(script: &mut StatementBatch<'_>, record: &RequestRecord) {
     let RequestRecord { id, document, session, run, status, open, body, .. } = record;
-    let RequestRecord { created_ms, expires_ms, .. } = record;
+    let RequestRecord { created_ms, expires_ms, decided_ms, .. } = record;
     let sql = "INSERT INTO requests
-             (id, document, session, run, status, is_open, created_ms, expires_ms, body)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+             (id, document, session, run, status, is_open, created_ms, expires_ms, body, decided_ms)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
          ON CONFLICT (id) DO UPDATE SET status = excluded.status, is_open = excluded.is_open,
-             expires_ms = excluded.expires_ms, body = excluded.body";
-    script.run(sql, &[id, document, session, run, status, open, created_ms, expires_ms, body]);
+             expires_ms = excluded.expires_ms, body = excluded.body,
+             decided_ms = excluded.decided_ms";
+    script.run(
+        sql,
+        &[id, document, session, run, status, open, created_ms, expires_ms, body, decided_ms],
+    );
     script.run("DELETE FROM request_parts WHERE request = $1", &[id]);
 }
 
@@ -65,6 +69,11 @@ impl Store {
             record.changed = self.all(sql, &[id]).await?;
         }
         Ok(Some(record))
+    }
+
+    /// Returns what is known of a request without its body, which can be as long as a document.
+    pub async fn request_standing(&self, id: &RequestId) -> StoreResult<Option<RequestStanding>> {
+        self.one("SELECT status, decided_ms FROM requests WHERE id = $1", &[id]).await
     }
 
     /// Returns the newest request of a session about a document.

@@ -100,7 +100,7 @@ pub fn describe_news(
         stood != stands
     } else {
         let status = newest.map_or(now.status, |it| it.status);
-        let last_ms = newest.map_or(0, last_ms).max(last_ms(now));
+        let last_ms = newest.map_or(0, ApprovalRequest::last_decided_ms).max(now.last_decided_ms());
         // An undo was not possible before the report to the model.
         now.undone().is_some() || status != known.first.status || last_ms > known.told_ms
     };
@@ -117,14 +117,6 @@ fn decision_state(now: &ApprovalRequest, newest: Option<&ApprovalRequest>) -> St
     let newest = newest.map(|it| (it.id(), decision_state(it, None)));
     json!([now.status.as_str(), closed, hunks, now.decisions.remarks.len(), undone, newest])
         .to_string()
-}
-
-fn last_ms(now: &ApprovalRequest) -> u64 {
-    let hunks = now.hunks.iter().filter_map(|hunk| hunk.decided.as_ref()).map(|it| it.at_ms);
-    let ends = now.decisions.closed.iter().map(|closed| closed.at_ms);
-    let undone = now.undone().and_then(|undone| undone.done_ms);
-    let remarks = now.decisions.remarks.iter().map(|remark| remark.at_ms);
-    hunks.chain(ends).chain(undone).chain(remarks).max().unwrap_or_default()
 }
 
 fn worded(

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Person, ToolReport};
+use crate::{ApprovalRequest, Person, ToolReport};
 use copydesk_ids::RequestId;
 
 /// Events after the decision about an [`ApprovalRequest`](super::ApprovalRequest).
@@ -51,4 +51,23 @@ pub struct FileUndo {
     /// Time when the undo was done; `None`: its progress is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub done_ms: Option<u64>,
+}
+
+impl ApprovalRequest {
+    /// Returns `true` for an ended request about which nothing happened but decisions: it was
+    /// neither undone nor proposed again.
+    pub fn stands_as_decided(&self) -> bool {
+        let RequestAftermath { reversal, again_as, .. } = &self.aftermath;
+        !self.status.is_open() && reversal.is_none() && again_as.is_none()
+    }
+
+    /// Returns the time of the newest decision, end, undo or remark, in milliseconds since 1970; 0
+    /// if there is none.
+    pub fn last_decided_ms(&self) -> u64 {
+        let hunks = self.hunks.iter().filter_map(|hunk| hunk.decided.as_ref()).map(|it| it.at_ms);
+        let ends = self.decisions.closed.iter().map(|closed| closed.at_ms);
+        let undone = self.undone().and_then(|undone| undone.done_ms);
+        let remarks = self.decisions.remarks.iter().map(|remark| remark.at_ms);
+        hunks.chain(ends).chain(undone).chain(remarks).max().unwrap_or_default()
+    }
 }

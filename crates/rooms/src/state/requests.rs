@@ -37,6 +37,7 @@ pub fn record(request: &ApprovalRequest) -> StoreOp {
         open: request.status.is_open(),
         created_ms: request.clock.created_ms,
         expires_ms: request.clock.expires_ms,
+        decided_ms: request.stands_as_decided().then(|| request.last_decided_ms()),
         // A request holds strings, numbers and JSON values: nothing that cannot be serialised.
         body: serde_json::to_string(request).unwrap_or_default(),
         changed: Vec::new(),

@@ -42,6 +42,7 @@ const SQLITE_FILES: &[MigrationFile] = migration_files!["sqlite":
     "0074_pending_updates.sql"
     "0080_comments.sql"
     "0082_mentions.sql"
+    "0083_decided_times.sql"
 ];
 
 const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
@@ -57,6 +58,7 @@ const POSTGRES_FILES: &[MigrationFile] = migration_files!["postgres":
     "0072_deleted_people.sql"
     "0080_comments.sql"
     "0082_mentions.sql"
+    "0083_decided_times.sql"
 ];
 
 pub(crate) static SQLITE: LazyLock<Migrator> = LazyLock::new(|| migrator(SQLITE_FILES));

@@ -45,6 +45,7 @@ async fn a_decision_is_given_the_neutral_name_of_a_deleted_person_and_no_other(
         open: false,
         created_ms: 1,
         expires_ms: None,
+        decided_ms: None,
         body: "{}".to_owned(),
         changed: Vec::new(),
     };

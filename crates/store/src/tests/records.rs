@@ -140,6 +140,7 @@ fn request(id: &str, document: Option<&str>) -> RequestRecord {
         open: true,
         created_ms: 7,
         expires_ms: Some(u64::MAX >> 1),
+        decided_ms: Some(u64::MAX >> 1),
         body: json!({"hunks": [{"base": "\u{1f600}"}]}).to_string(),
         changed: Vec::new(),
     }

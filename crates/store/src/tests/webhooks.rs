@@ -23,6 +23,7 @@ fn request(id: &str, open: bool) -> StoreOp {
         open,
         created_ms: 1_000,
         expires_ms: None,
+        decided_ms: None,
         body: json!({"name": id}).to_string(),
         changed: Vec::new(),
     })

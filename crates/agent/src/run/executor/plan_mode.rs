@@ -55,14 +55,14 @@ impl RunExecutor<'_> {
             return Ok(news);
         }
         for first in transcript::decided(self.entries.iter().chain(latest)).take(NEWS_LIMIT) {
-            let Some(now) = self.standing(&first.request).await? else { continue };
-            let newest = self.newest(&now).await?;
             let id = first.request.clone();
-            if news.told.contains_key(&id) {
+            let known = self.known_of(first);
+            if news.told.contains_key(&id) || self.stands_as_told(&known).await? {
                 continue;
             }
-            let told =
-                decision_updates::describe_news(&self.known_of(first), &now, newest.as_ref());
+            let Some(now) = self.standing(&id).await? else { continue };
+            let newest = self.newest(&now).await?;
+            let told = decision_updates::describe_news(&known, &now, newest.as_ref());
             let Some(told) = told else { continue };
             let document = now.proposal.document.filter(|id| id != self.run_events.room.document());
             // Rights may have changed since the model made the call, and the text quotes the
@@ -104,6 +104,19 @@ impl RunExecutor<'_> {
         let last = sent.find_map(text_of);
         let told_ms = last.map_or(first.at_ms, |(at_ms, _)| at_ms);
         ReportedDecision { told_ms, stood: last.map(|(_, stood)| stood), first }
+    }
+
+    /// Returns `true` if the store knows without reading the request, which can be as long as its
+    /// document, that nothing happened since it was reported with its call.
+    async fn stands_as_told(&self, known: &ReportedDecision<'_>) -> RunResult<bool> {
+        let DecisionNote { request, status, .. } = &known.first;
+        let standing = self.shared.store.request_standing(request).await;
+        let is_old = |ms| ms <= known.told_ms;
+        Ok(standing.map_err(AskError::from)?.is_some_and(|now| {
+            known.stood.is_none()
+                && now.status == status.as_str()
+                && now.decided_ms.is_some_and(is_old)
+        }))
     }
 
     /// Returns the newest of the requests that people have proposed in place of `request`.
