@@ -139,3 +139,24 @@ fn a_request_that_was_undone_and_not_done_contradicts_itself() {
     let found = fixture.request.contradictions();
     assert_eq!(found, ["it was undone, and nothing says that it was done"]);
 }
+
+#[test]
+fn an_ended_request_stands_as_decided_until_it_is_undone_or_proposed_again() {
+    let open = ReviewFixture::asking("Write", Preview::generic());
+    assert!(!open.request.stands_as_decided());
+    assert_eq!(open.request.last_decided_ms(), 0);
+
+    let mut fixture = written(Some("old"), "new");
+    assert!(fixture.request.stands_as_decided());
+    begin(&mut fixture, &bob()).unwrap();
+    assert!(!fixture.request.stands_as_decided(), "its undo may end at any time");
+    let (decided_ms, undone_ms) = (fixture.request.last_decided_ms(), 2_000_000);
+    assert!(fixture.request.end_reversal(&FileUndoOutcome::Done, undone_ms));
+    assert!(decided_ms < undone_ms && fixture.request.last_decided_ms() == undone_ms);
+    assert!(!fixture.request.stands_as_decided());
+
+    let mut rejected = ended(RequestVerdict::Reject);
+    assert!(rejected.request.stands_as_decided());
+    rejected.request.repeated_as("req_2".into());
+    assert!(!rejected.request.stands_as_decided());
+}
