@@ -1,5 +1,6 @@
 /** The side of the page where edits are asked for and reviewed; a bottom sheet on small screens. */
-import { Button } from '../../ui/Button.tsx'
+import { OnlineButton } from '../../session/OnlineButton.tsx'
+import { Button, IconButton } from '../../ui/Button.tsx'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { BatchDecision } from '../../review/views/BatchDecision.tsx'
 import { Bin } from '../../review/views/Bin.tsx'
@@ -56,14 +57,12 @@ export function Panel() {
       <div className="panel-head">
         {hasComments && !isBin ? <PanelTabs /> : <h2>{isBin ? 'Bin' : 'Suggestions'}</h2>}
         {!isComments && <SuggestionTools isBin={isBin} />}
-        <button
-          type="button"
-          className="icon-button close-sheet"
-          aria-label={isComments ? 'Close comments' : 'Close suggestions'}
+        <IconButton
+          className="close-sheet"
+          label={isComments ? 'Close comments' : 'Close suggestions'}
+          name="cross"
           onClick={() => usePanel.setState({ open: false })}
-        >
-          <Icon name="cross" />
-        </button>
+        />
       </div>
       {!isComments && <OrphanedDrafts />}
       <div className="panel-body" tabIndex={-1}>
@@ -113,19 +112,18 @@ function SuggestionTools({ isBin }: { isBin: boolean }) {
 function NewConversation() {
   const can = useCapability('conversations')
   const me = useSession((session) => session.me?.sessionId)
-  const online = useSession((session) => session.link === 'online')
   const mayAsk = useOpenDocument((state) => canWrite(state.role))
   const said = useChat((chat) => remembers(chat, me))
   if (!can || !mayAsk) return null
   return (
-    <Button
+    <OnlineButton
       look="quiet"
       aria-label="New conversation"
       title="New conversation: the AI forgets what was said so far; the record stays"
-      disabled={!online || !said}
+      disabled={!said}
       onClick={() => void clearConversation()}
     >
       <Icon name="plus" size={14} />
-    </Button>
+    </OnlineButton>
   )
 }

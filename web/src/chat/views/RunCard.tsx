@@ -1,4 +1,5 @@
 /** One question and everything that came of it. */
+import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { memo } from 'react'
 import { StreamingProposal } from '../../review/views/cards/StreamingProposal.tsx'
 import { isProofread } from '../../review/state/similar.ts'
@@ -101,20 +102,14 @@ const areCorrections = (requests: readonly ToolApprovalRequest[]): boolean =>
 function Continue({ run }: { run: ConversationRun }) {
   const can = useCapability('conversations')
   const mayAsk = useOpenDocument((state) => canWrite(state.role))
-  const online = useSession((session) => session.link === 'online')
   const session = useSession((state) => state.me?.sessionId)
   const goesOn = useChat((chat) => goesOnFrom(chat, session) === run.id)
   // The next question goes on from there as it is.
   if (!can || !mayAsk || !run.begun || goesOn) return null
   return (
-    <button
-      type="button"
-      className="link continue"
-      disabled={!online}
-      onClick={() => void continueFrom(run)}
-    >
+    <OnlineButton look="link" className="continue" onClick={() => void continueFrom(run)}>
       Continue from here
-    </button>
+    </OnlineButton>
   )
 }
 

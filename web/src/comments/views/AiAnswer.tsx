@@ -6,6 +6,7 @@ import { useRequests } from '../../review/stores/requests.ts'
 import { useReviewer } from '../../review/stores/reviewer.ts'
 import { showCard } from '../../review/text/inView.ts'
 import { attempt } from '../../session/attempt.ts'
+import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { useSession, wire } from '../../session/store.ts'
 import { Button } from '../../ui/Button.tsx'
 import type { Comment, ThreadProposal } from '../../wire/generated.ts'
@@ -44,7 +45,6 @@ export function AiAnswer({ comment }: { comment: Comment }) {
 function Proposal({ proposal }: { proposal: ThreadProposal }) {
   const request = useRequests(({ requests }) => requests[proposal.request_id])
   const reviewer = useReviewer()
-  const offline = useSession(({ link }) => link !== 'online')
   const isOpen = request !== undefined && proposal.status === 'pending'
   const decides = isOpen && request.hunks.length > 0 && mayDecide(request, reviewer)
   const first = request?.hunks[0]?.id
@@ -64,18 +64,16 @@ function Proposal({ proposal }: { proposal: ThreadProposal }) {
       <span role="status">{proposalWords(proposal)}</span>
       {decides && (
         <>
-          <Button
-            disabled={offline}
+          <OnlineButton
             onClick={({ currentTarget }) => void decide(currentTarget, acceptAll(request))}
           >
             {`Accept${all}`}
-          </Button>
-          <Button
-            disabled={offline}
+          </OnlineButton>
+          <OnlineButton
             onClick={({ currentTarget }) => void decide(currentTarget, rejectAll(request))}
           >
             {`Reject${all}`}
-          </Button>
+          </OnlineButton>
         </>
       )}
       {isOpen && (

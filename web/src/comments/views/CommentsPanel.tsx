@@ -46,15 +46,14 @@ export function CommentsPanel() {
     >
       <div className="comment-filters" role="group" aria-label="Threads that are listed">
         {STATUSES.map(([value, words]) => (
-          <button
-            type="button"
+          <Button
+            look="chip"
             key={value}
-            className="chip"
             aria-pressed={status === value}
             onClick={() => useComments.setState({ status: value, composing: null })}
           >
             {words} {value !== 'resolved' && <Count of={listed(threads, value).length} />}
-          </button>
+          </Button>
         ))}
         {isWriter && (
           <Button

@@ -1,5 +1,5 @@
 /** Several suggestions at once: one decision, one message, each decided on its own. */
-import { useSession } from '../../session/store.ts'
+import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { plural } from '../../ui/timeFormat.ts'
 import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
@@ -84,8 +84,6 @@ interface ChoicesProps {
 
 function Choices({ waiting, acceptable, ready, accept, open }: ChoicesProps) {
   const busy = useBusy((state) => state.ids.size > 0)
-  const offline = useSession((session) => session.link !== 'online')
-  const off = busy || offline
   return (
     <>
       <p>
@@ -94,36 +92,32 @@ function Choices({ waiting, acceptable, ready, accept, open }: ChoicesProps) {
       <div className="hunk-actions">
         {ready.length > 0 && (
           <>
-            <button
+            <OnlineButton
+              look="accept"
               data-decides=""
-              type="button"
-              className="button is-accept"
-              disabled={off}
+              disabled={busy}
               onClick={() => usePanel.setState({ together: { title: accept, hunks: ready } })}
             >
               {accept}…
-            </button>
-            <button
-              type="button"
-              className="button is-quiet"
-              disabled={off}
+            </OnlineButton>
+            <OnlineButton
+              look="quiet"
+              disabled={busy}
               aria-label={`${accept}, with a note`}
               title="Accept with a note"
               onClick={() => usePanel.setState({ reasoning: NOTE, editing: null })}
             >
               <Icon name="speech" size={14} />
-            </button>
+            </OnlineButton>
           </>
         )}
         <KeepMeaningButton of={acceptable} />
-        <button
-          type="button"
-          className="button"
-          disabled={off}
+        <OnlineButton
+          disabled={busy}
           onClick={() => usePanel.setState({ reasoning: REASON, editing: null })}
         >
           Reject all {open}…
-        </button>
+        </OnlineButton>
       </div>
     </>
   )

@@ -1,4 +1,5 @@
 /** Frozen passages of the document, each with the way to it. */
+import { Button } from '../../ui/Button.tsx'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { frozenIn } from '../../frozen/field.ts'
 import { nothingFrozen } from '../../frozen/wording.ts'
@@ -37,14 +38,12 @@ export function Passages({ fixed, mayFreeze, onJump }: PassagesProps) {
               {quote(snapshot.sliceDoc(range.from, range.to))}
             </button>
             {!fixed && (
-              <button
-                type="button"
-                className="button"
+              <Button
                 aria-label={`Unfreeze “${quote(snapshot.sliceDoc(range.from, range.to))}”`}
                 onClick={() => unfreeze(index)}
               >
                 Unfreeze
-              </button>
+              </Button>
             )}
           </li>
         ))}

@@ -1,4 +1,5 @@
 /** Settings of the review of this document, and its frozen passages. */
+import { Button } from '../../ui/Button.tsx'
 import { useState } from 'react'
 import { useOpenDocumentFields } from '../../document/useOpenDocument.ts'
 import { Policies } from '../../rules/Policies.tsx'
@@ -18,16 +19,15 @@ export function ReviewSettings() {
   const [open, setOpen] = useState(false)
   return (
     <>
-      <button
-        type="button"
-        className="button is-quiet"
+      <Button
+        look="quiet"
         aria-label="Review settings"
         title="Review settings: who decides, time limit, frozen passages"
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}
       >
         <Icon name="sliders" size={14} /> Settings
-      </button>
+      </Button>
       {open && (
         <Dialog title="Review settings" onClose={() => setOpen(false)}>
           <Settings onJump={() => setOpen(false)} />

@@ -3,7 +3,8 @@
  * who need it.
  */
 import { useEffect, useState } from 'react'
-import { useCapability, useSession, wire } from '../../../session/store.ts'
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
+import { useCapability, wire } from '../../../session/store.ts'
 import { timeLeft, timeSpan } from '../../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../../wire/generated.ts'
 import { explain } from '../../actions/explain.ts'
@@ -19,7 +20,6 @@ interface Props {
 
 export function Countdown({ request, others, mayDecide }: Props) {
   const canExtend = useCapability('extend') && mayDecide
-  const offline = useSession((session) => session.link !== 'online')
   const looking =
     others.length === 0
       ? ''
@@ -41,16 +41,14 @@ export function Countdown({ request, others, mayDecide }: Props) {
         )}
       </span>
       {canExtend && (
-        <button
-          type="button"
-          className={short ? 'button' : 'link'}
-          disabled={offline}
+        <OnlineButton
+          look={short ? undefined : 'link'}
           onClick={() =>
             void wire.call('approval:extend', { request_id: request.request_id }).catch(explain)
           }
         >
           Keep it
-        </button>
+        </OnlineButton>
       )}
     </p>
   )

@@ -1,7 +1,9 @@
 /** Decisions about all changes of one request. */
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
+import { Button } from '../../../ui/Button.tsx'
 import type { ToolApprovalRequest, Hunk } from '../../../wire/generated.ts'
 import { usePanel } from '../../stores/panel.ts'
-import { useSession, useCapability } from '../../../session/store.ts'
+import { useCapability } from '../../../session/store.ts'
 import { canRemember } from '../../../rules/wording.ts'
 import { useHasKeptEdit } from '../../stores/keptEdits.ts'
 import { ReasonForm } from './ReasonForm.tsx'
@@ -30,7 +32,6 @@ export function DecideAll({
   hunks: readonly Hunk[]
 }) {
   const reasoning = usePanel((panel) => panel.reasoning)
-  const offline = useSession((session) => session.link !== 'online')
   const hasRules = useCapability('rules')
   const open = hunks.length
   const reviewer = useReviewer()
@@ -64,39 +65,32 @@ export function DecideAll({
     return <ReasonForm keptAs={draftOf(request.request_id, 'note')} forms={[form]} />
   }
   const note = (
-    <button
-      type="button"
-      className="button is-quiet"
-      disabled={offline}
+    <OnlineButton
+      look="quiet"
       onClick={() => usePanel.setState({ reasoning: noteFor(request), editing: null })}
     >
       <Icon name="speech" size={14} /> {accept} with a note
-    </button>
+    </OnlineButton>
   )
   return (
     <>
       {ready.length > 0 && (
-        <button
+        <OnlineButton
+          look="accept"
           data-decides=""
-          type="button"
-          className="button is-accept"
-          disabled={offline}
           onClick={() =>
             only ? void acceptHunk(only) : list(`All changes: ${ready.length}`, ready)
           }
         >
           {only ? accept : `${accept}…`}
-        </button>
+        </OnlineButton>
       )}
       <KeepMeaningButton of={[request]} />
-      <button
-        type="button"
-        className="button"
-        disabled={offline}
+      <OnlineButton
         onClick={() => usePanel.setState({ reasoning: request.request_id, editing: null })}
       >
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
-      </button>
+      </OnlineButton>
       {!isProofread(request.hunks, request) && (
         <Corrections hunks={corrections(ready, request)} of={ready} />
       )}
@@ -125,9 +119,9 @@ function Corrections({ hunks: found, of }: { hunks: readonly Hunk[]; of: readonl
   const isSame = (all: readonly Hunk[]) => all.every((hunk) => found.includes(hunk))
   if (found.length === 0 || isSame(of) || (isSame(keeping) && !found.some(isMarked))) return null
   return (
-    <button type="button" className="button" onClick={() => list('Corrections', found)}>
+    <Button onClick={() => list('Corrections', found)}>
       {found.length === 1 ? 'Accept 1 correction…' : `Accept all ${found.length} corrections…`}
-    </button>
+    </Button>
   )
 }
 

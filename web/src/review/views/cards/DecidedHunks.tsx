@@ -1,4 +1,5 @@
 /** Changes that were decided, one by one: what they were, who decided, and the way back. */
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import { useState } from 'react'
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
 import { useCapability, useSession } from '../../../session/store.ts'
@@ -58,7 +59,6 @@ export function DecidedHunkRow({ hunk, single, pieces }: RowProps) {
   const mayDecide = canDecide(useOpenDocument((state) => state.role))
   const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
   const canReopen = useCapability('reopen') && mayDecide && !single && isRefused(hunk)
-  const offline = useSession((session) => session.link !== 'online')
   const reason = hunk.decided?.feedback ?? ''
   const unplaced = useUnplacedHunks(({ ids }) => ids.has(hunk.id)) && hunk.status !== 'accepted'
   return (
@@ -74,16 +74,14 @@ export function DecidedHunkRow({ hunk, single, pieces }: RowProps) {
         </span>
         {unplaced && <span className="badge">No place for it in today’s text</span>}
         {(canUndo || canReopen) && (
-          <button
-            type="button"
-            className="link"
-            disabled={offline}
+          <OnlineButton
+            look="link"
             onClick={() =>
               void (canUndo ? undo(hunk.request_id, [hunk.id]) : proposeOneAgain(hunk))
             }
           >
             {canUndo ? 'Undo' : 'Bring back'}
-          </button>
+          </OnlineButton>
         )}
       </p>
     </li>

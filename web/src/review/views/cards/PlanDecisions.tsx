@@ -1,6 +1,7 @@
 /** The decisions about a plan. */
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
+import { Button } from '../../../ui/Button.tsx'
 import type { ToolApprovalRequest, ToolApprovalResponse } from '../../../wire/generated.ts'
-import { useSession } from '../../../session/store.ts'
 import { useBusy } from '../../stores/busy.ts'
 import { usePanel } from '../../stores/panel.ts'
 import { ReasonForm } from './ReasonForm.tsx'
@@ -17,10 +18,8 @@ interface Deciding {
 }
 
 export function Decisions({ request, edited, types, onForget }: Deciding) {
-  const offline = useSession((session) => session.link !== 'online')
   const busy = useBusy(({ ids }) => ids.has(request.request_id))
   const reasoning = usePanel((panel) => panel.reasoning) === request.request_id
-  const off = offline || busy
   if (reasoning) {
     const reasons = ['Not what I meant', 'Too much', 'Something is missing']
     return (
@@ -42,50 +41,44 @@ export function Decisions({ request, edited, types, onForget }: Deciding) {
     }
     return (
       <div className="hunk-actions">
-        <button
+        <OnlineButton
+          look="accept"
           data-decides=""
-          type="button"
-          className="button is-accept"
-          disabled={off || edited.trim() === ''}
+          disabled={busy || edited.trim() === ''}
           onClick={() => void decideRequest(request, response).then((done) => done && close())}
         >
           {changed ? 'Approve as edited' : 'Approve the plan'}
-        </button>
-        <button type="button" className="button is-quiet" onClick={close}>
+        </OnlineButton>
+        <Button look="quiet" onClick={close}>
           Cancel
-        </button>
+        </Button>
       </div>
     )
   }
   return (
     <div className="hunk-actions">
-      <button
+      <OnlineButton
+        look="accept"
         data-decides=""
-        type="button"
-        className="button is-accept"
-        disabled={off}
+        disabled={busy}
         onClick={() => void decideRequest(request, { approved: true })}
       >
         Approve the plan
-      </button>
+      </OnlineButton>
       {types && (
-        <button
-          type="button"
-          className="button"
-          disabled={off}
+        <OnlineButton
+          disabled={busy}
           onClick={() => usePanel.setState({ editing: request.request_id, reasoning: null })}
         >
           Edit…
-        </button>
+        </OnlineButton>
       )}
-      <button
-        type="button"
-        className="button"
-        disabled={off}
+      <OnlineButton
+        disabled={busy}
         onClick={() => usePanel.setState({ reasoning: request.request_id, editing: null })}
       >
         Reject…
-      </button>
+      </OnlineButton>
     </div>
   )
 }

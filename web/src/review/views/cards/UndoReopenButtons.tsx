@@ -1,5 +1,5 @@
 /** The ways back from what has ended: propose it again, or undo it. */
-import { useSession } from '../../../session/store.ts'
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import './UndoReopenButtons.css'
 
 export interface UndoReopenActions {
@@ -15,23 +15,14 @@ interface Props {
 }
 
 export function UndoReopenButtons({ again, undo, busy = false }: Props) {
-  const offline = useSession((session) => session.link !== 'online')
   const ways = [again, undo].filter((way) => way !== null)
   if (ways.length === 0) return null
   return (
     <div className="ways-back">
       {ways.map(({ label, name, title, act }) => (
-        <button
-          type="button"
-          key={label}
-          className="button"
-          disabled={offline || busy}
-          aria-label={name}
-          title={title}
-          onClick={act}
-        >
+        <OnlineButton key={label} disabled={busy} aria-label={name} title={title} onClick={act}>
           {label}
-        </button>
+        </OnlineButton>
       ))}
     </div>
   )
