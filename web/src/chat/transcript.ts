@@ -1,6 +1,6 @@
 /** Loads what was said and decided before this tab was opened. */
 import { attempt } from '../session/attempt.ts'
-import { hasCapability, useSession, wire } from '../session/store.ts'
+import { useSession, wire } from '../session/store.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
 import { isWaiting } from '../review/state/requests.ts'
 import type { AgentEvent, ToolApprovalRequest } from '../wire/generated.ts'
@@ -61,7 +61,7 @@ function chat(entries: readonly AgentEvent[], requests: readonly ToolApprovalReq
 
 async function read(documentId: string, before?: string) {
   const me = useSession.getState().me
-  if (!me || !hasCapability('transcript')) return undefined
+  if (!me) return undefined
   const { sessionId } = me
   const answer = wire.call('transcript:get', { sessionId, documentId, ...(before && { before }) })
   return attempt(answer, () => undefined)

@@ -9,7 +9,7 @@ import { ReviewSettings } from '../../review/views/ReviewSettings.tsx'
 import { usePanel } from '../../review/stores/panel.ts'
 import { UnreadButton } from '../../review/views/UnreadButton.tsx'
 import { Rules } from '../../rules/Rules.tsx'
-import { useCapability, useSession } from '../../session/store.ts'
+import { useSession } from '../../session/store.ts'
 import { PanelTabs } from '../../comments/views/PanelTabs.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { lazyPart } from '../../ui/lazyPart.tsx'
@@ -44,8 +44,7 @@ export function Panel() {
   const again = usePanel((panel) => panel.again)
   useConversation(id)
   const isBin = view === 'bin'
-  const hasComments = useCapability('comments')
-  const isComments = hasComments && view === 'comments'
+  const isComments = view === 'comments'
   return (
     <aside
       className={`panel ${open ? 'is-open' : ''}`}
@@ -55,7 +54,7 @@ export function Panel() {
       }}
     >
       <div className="panel-head">
-        {hasComments && !isBin ? <PanelTabs /> : <h2>{isBin ? 'Bin' : 'Suggestions'}</h2>}
+        {isBin ? <h2>Bin</h2> : <PanelTabs />}
         {!isComments && <SuggestionTools isBin={isBin} />}
         <IconButton
           className="close-sheet"
@@ -110,11 +109,10 @@ function SuggestionTools({ isBin }: { isBin: boolean }) {
 
 /** Enabled while there is something to forget, and no run at work on it. */
 function NewConversation() {
-  const can = useCapability('conversations')
   const me = useSession((session) => session.me?.sessionId)
   const mayAsk = useOpenDocument((state) => canWrite(state.role))
   const said = useChat((chat) => remembers(chat, me))
-  if (!can || !mayAsk) return null
+  if (!mayAsk) return null
   return (
     <OnlineButton
       look="quiet"

@@ -6,7 +6,7 @@ import { isolateHistory, undoDepth } from '@codemirror/commands'
 import type { EditorState } from '@codemirror/state'
 import { create } from 'zustand'
 import { openDocument } from '../../document/openDocument.ts'
-import { hasCapability, wire } from '../../session/store.ts'
+import { wire } from '../../session/store.ts'
 import { dismissAbout, toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
 import type { Approvals, HunkState, SeenWords } from '../../wire/generated.ts'
@@ -177,13 +177,8 @@ export function offerUndo(done: readonly DecisionEffect[], approvals?: Approvals
 
 /** Says it, with the way back. */
 function offer(said: string, done: readonly DecisionEffect[]): void {
-  const [accepted, rejected] = [count(done, 'accepted'), count(done, 'rejected')]
-  const others = done.length > 0 && accepted + rejected === 0
-  const can =
-    (hasCapability('undo') || (accepted === 0 && !others)) &&
-    (rejected === 0 || hasCapability('reopen'))
   const action = { label: 'Undo', run: () => void takeBack(done) }
-  toast(said, { about: DECISION_TOAST, ...(can && { action }) })
+  toast(said, { about: DECISION_TOAST, action })
 }
 
 function decidedWords(done: readonly DecisionEffect[]): string {

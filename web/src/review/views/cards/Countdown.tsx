@@ -4,7 +4,7 @@
  */
 import { useEffect, useState } from 'react'
 import { OnlineButton } from '../../../session/OnlineButton.tsx'
-import { useCapability, wire } from '../../../session/store.ts'
+import { wire } from '../../../session/store.ts'
 import { timeLeft, timeSpan } from '../../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../../wire/generated.ts'
 import { explain } from '../../actions/explain.ts'
@@ -19,7 +19,6 @@ interface Props {
 }
 
 export function Countdown({ request, others, mayDecide }: Props) {
-  const canExtend = useCapability('extend') && mayDecide
   const looking =
     others.length === 0
       ? ''
@@ -40,7 +39,7 @@ export function Countdown({ request, others, mayDecide }: Props) {
           timeLeft(remaining)
         )}
       </span>
-      {canExtend && (
+      {mayDecide && (
         <OnlineButton
           look={short ? undefined : 'link'}
           onClick={() =>

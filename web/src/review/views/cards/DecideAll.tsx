@@ -3,7 +3,6 @@ import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import type { ToolApprovalRequest, Hunk } from '../../../wire/generated.ts'
 import { usePanel } from '../../stores/panel.ts'
-import { useCapability } from '../../../session/store.ts'
 import { canRemember } from '../../../rules/wording.ts'
 import { useHasKeptEdit } from '../../stores/keptEdits.ts'
 import { ReasonForm } from './ReasonForm.tsx'
@@ -32,7 +31,6 @@ export function DecideAll({
   hunks: readonly Hunk[]
 }) {
   const reasoning = usePanel((panel) => panel.reasoning)
-  const hasRules = useCapability('rules')
   const open = hunks.length
   const reviewer = useReviewer()
   const ready = hunks.filter(
@@ -42,7 +40,7 @@ export function DecideAll({
   const only = ready.length === 1 ? ready[0] : undefined
   // A note goes with all of them, and so not where some are left to others.
   const isAll = ready.length === hunks.filter((hunk) => hunk.status === 'pending').length
-  const remembers = hasRules && ready.length === open && canRemember(request)
+  const remembers = ready.length === open && canRemember(request)
   const isEdited = useHasKeptEdit(only)
   const accept = !only
     ? `Accept all ${ready.length}`

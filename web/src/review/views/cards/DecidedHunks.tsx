@@ -2,7 +2,7 @@
 import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import { useState } from 'react'
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
-import { useCapability, useSession } from '../../../session/store.ts'
+import { useSession } from '../../../session/store.ts'
 import type { Hunk } from '../../../wire/generated.ts'
 import { proposeOneAgain, useUnplacedHunks } from '../../actions/reopen.ts'
 import { undo } from '../../actions/undo.ts'
@@ -57,8 +57,8 @@ interface RowProps {
 export function DecidedHunkRow({ hunk, single, pieces }: RowProps) {
   const me = useSession((session) => session.me?.user.id)
   const mayDecide = canDecide(useOpenDocument((state) => state.role))
-  const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
-  const canReopen = useCapability('reopen') && mayDecide && !single && isRefused(hunk)
+  const canUndo = mayDecide && hunk.status === 'accepted'
+  const canReopen = mayDecide && !single && isRefused(hunk)
   const reason = hunk.decided?.feedback ?? ''
   const unplaced = useUnplacedHunks(({ ids }) => ids.has(hunk.id)) && hunk.status !== 'accepted'
   return (

@@ -2,7 +2,7 @@
 import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { attempt } from '../../../session/attempt.ts'
-import { useCapability, useSession, wire } from '../../../session/store.ts'
+import { useSession, wire } from '../../../session/store.ts'
 import { plural } from '../../../ui/timeFormat.ts'
 import type { Hunk, ToolApprovalRequest } from '../../../wire/generated.ts'
 import { proposeAgain } from '../../actions/reopen.ts'
@@ -142,13 +142,12 @@ function AlreadyDecided({
   request: ToolApprovalRequest
   mayDecide: boolean
 }) {
-  const canReopen = useCapability('reopen')
   const decided = request.hunks.filter((hunk) => !isWaitingHunk(hunk))
   const refused = decided.filter(isRefused).length
   return (
     <>
       <DecidedHunks label={`${decided.length} decided`} hunks={decided} whole />
-      {mayDecide && canReopen && refused > 0 && (
+      {mayDecide && refused > 0 && (
         <Button look="link" onClick={() => void proposeAgain(request)}>
           {refused === 1 ? 'Bring back the rejected change' : 'Bring back rejected changes'}
         </Button>
