@@ -2,7 +2,7 @@
 import { attempt } from '../session/attempt.ts'
 import { useSession, wire } from '../session/store.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
-import { isWaiting } from '../review/state/requests.ts'
+import { isWaiting, withOlder } from '../review/state/requests.ts'
 import type { AgentEvent, ToolApprovalRequest } from '../wire/generated.ts'
 import { applyAgentEvent, type Chat, joined, NO_CHAT, requested, useChat } from './store.ts'
 import { useRequests } from '../review/stores/requests.ts'
@@ -29,16 +29,8 @@ export async function loadTranscript(documentId: string): Promise<void> {
       before,
     }
   })
-  useRequests.setState((state) => ({
-    requests: {
-      ...Object.fromEntries(
-        requests
-          .filter((request) => !isWaiting(request))
-          .map((request) => [request.request_id, request]),
-      ),
-      ...state.requests,
-    },
-  }))
+  const over = requests.filter((request) => !isWaiting(request))
+  useRequests.setState((state) => withOlder(state, over))
 }
 
 /** Loads the entries before those that are here. */

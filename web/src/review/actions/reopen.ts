@@ -1,5 +1,6 @@
 /** Proposing again, on today's text, what was refused, ran out of time or lost its words. */
 import { create } from 'zustand'
+import { attempt } from '../../session/attempt.ts'
 import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { plural } from '../../ui/timeFormat.ts'
@@ -56,20 +57,17 @@ async function reopen(
   meant: readonly string[],
   quiet = false,
 ): Promise<boolean> {
-  try {
-    const { unplaced = [] } = await wire.call('approval:reopen', wish)
-    useUnplacedHunks.setState(({ ids }) => ({
-      ids: new Set([...[...ids].filter((id) => !meant.includes(id)), ...unplaced]),
-    }))
-    const placed = meant.length - unplaced.length
-    const lost =
-      unplaced.length === 0
-        ? ''
-        : ` ${unplaced.length} could not be placed: ${unplaced.length === 1 ? 'its' : 'their'} words are no longer in the text.`
-    if (!quiet || lost !== '') toast(`${plural(placed, 'change')} back for review.${lost}`)
-    return true
-  } catch (error) {
-    explain(error)
-    return false
-  }
+  const answer = await attempt(wire.call('approval:reopen', wish), explain)
+  if (!answer) return false
+  const { unplaced = [] } = answer
+  useUnplacedHunks.setState(({ ids }) => ({
+    ids: new Set([...[...ids].filter((id) => !meant.includes(id)), ...unplaced]),
+  }))
+  const placed = meant.length - unplaced.length
+  const lost =
+    unplaced.length === 0
+      ? ''
+      : ` ${unplaced.length} could not be placed: ${unplaced.length === 1 ? 'its' : 'their'} words are no longer in the text.`
+  if (!quiet || lost !== '') toast(`${plural(placed, 'change')} back for review.${lost}`)
+  return true
 }
