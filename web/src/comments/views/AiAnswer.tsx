@@ -1,5 +1,6 @@
 /** State of a question to the AI: an answer that is to come, and the proposed changes. */
-import { acceptAll, rejectAll } from '../../review/actions/decide.ts'
+import { acceptAll, decideAll } from '../../review/actions/decide.ts'
+import { rejectionOfAll } from '../../review/state/responses.ts'
 import { mayDecide } from '../../review/state/permissions.ts'
 import { usePanel } from '../../review/stores/panel.ts'
 import { useRequests } from '../../review/stores/requests.ts'
@@ -70,7 +71,9 @@ function Proposal({ proposal }: { proposal: ThreadProposal }) {
             {`Accept${all}`}
           </OnlineButton>
           <OnlineButton
-            onClick={({ currentTarget }) => void decide(currentTarget, rejectAll(request))}
+            onClick={({ currentTarget }) =>
+              void decide(currentTarget, decideAll(request, rejectionOfAll(request)))
+            }
           >
             {`Reject${all}`}
           </OnlineButton>

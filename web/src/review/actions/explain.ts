@@ -1,11 +1,28 @@
-/** Explains in our words why the server refused something. */
+/** Calls that are sent once, and the reasons of refusals in our words. */
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { openDocument } from '../../document/openDocument.ts'
+import { attempt } from '../../session/attempt.ts'
 import { toast } from '../../ui/toasts.ts'
+import { clearBusy, markBusy } from '../stores/busy.ts'
 import { CallError } from '../../wire/socket.ts'
 import { freshRequest, wordsFor } from '../state/decisionErrors.ts'
 import { applyRequest } from '../state/requests.ts'
 import { useRequests } from '../stores/requests.ts'
+
+/**
+ * Sends a call, unless another one about the same is on its way. Returns its answer; nothing where
+ * it was refused, which is explained.
+ */
+export async function once<Answer>(
+  ids: readonly string[],
+  call: () => Promise<Answer>,
+): Promise<Answer | undefined> {
+  if (!markBusy(ids)) return undefined
+  return attempt(
+    call().finally(() => clearBusy(ids)),
+    explain,
+  )
+}
 
 /** Says in words of ours why a decision was refused. */
 export function explain(error: unknown): void {

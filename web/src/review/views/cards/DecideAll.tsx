@@ -8,7 +8,7 @@ import { useHasKeptEdit } from '../../stores/keptEdits.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { draftOf } from '../../state/drafts.ts'
 import { acceptAllForm, rejectForm } from '../../state/decisionForms.ts'
-import { rejectAll, acceptAll, acceptHunk } from '../../actions/decide.ts'
+import { decideAll, acceptAll, acceptHunk } from '../../actions/decide.ts'
 import { keptEdits } from '../../stores/drafts.ts'
 import { Icon } from '../../../ui/icons.tsx'
 import { isProofread, corrections } from '../../state/similar.ts'
@@ -48,18 +48,11 @@ export function DecideAll({
       ? 'Accept your edit'
       : 'Accept 1 change'
   if (reasoning === request.request_id) {
-    const form = rejectForm(request, `Reject all ${open}`, (all, { feedback }) =>
-      rejectAll(all, feedback),
-    )
+    const form = rejectForm(request, `Reject all ${open}`, decideAll)
     return <ReasonForm keptAs={draftOf(request.request_id, 'reason')} forms={[form]} />
   }
   if (reasoning === noteFor(request)) {
-    const form = acceptAllForm(
-      request,
-      accept,
-      (all, { note }) => acceptAll(all, note),
-      keptEdits(),
-    )
+    const form = acceptAllForm(request, accept, decideAll, keptEdits())
     return <ReasonForm keptAs={draftOf(request.request_id, 'note')} forms={[form]} />
   }
   const note = (
@@ -100,7 +93,7 @@ export function DecideAll({
           <RememberOffer
             request={request}
             accept={accept}
-            send={(wish) => acceptAll(request, '', wish)}
+            send={(wish) => acceptAll(request, wish)}
           />
         </details>
       )}
