@@ -15,13 +15,3 @@ export async function attempt<T>(
     return undefined
   }
 }
-
-/** Awaits an answer of the server; returns the reason of a refusal in words, `null` without one. */
-export async function refusalOf(
-  answer: Promise<unknown>,
-  words: (error: CallError) => string = ({ message }) => message,
-): Promise<string | null> {
-  let refusal: string | null = null
-  await attempt(answer, (error) => (refusal = words(error)))
-  return refusal
-}

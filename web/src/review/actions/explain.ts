@@ -1,7 +1,6 @@
 /** Calls that are sent once, and the reasons of refusals in our words. */
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { openDocument } from '../../document/openDocument.ts'
-import { attempt } from '../../session/attempt.ts'
 import { toast } from '../../ui/toasts.ts'
 import { clearBusy, markBusy } from '../stores/busy.ts'
 import { CallError } from '../../wire/socket.ts'
@@ -18,10 +17,17 @@ export async function once<Answer>(
   call: () => Promise<Answer>,
 ): Promise<Answer | undefined> {
   if (!markBusy(ids)) return undefined
-  return attempt(
-    call().finally(() => clearBusy(ids)),
-    explain,
-  )
+  return explained(call().finally(() => clearBusy(ids)))
+}
+
+/** Awaits an answer of the server. A refusal gives nothing, and is explained. */
+export async function explained<Answer>(answer: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    explain(error)
+    return undefined
+  }
 }
 
 /** Says in words of ours why a decision was refused. */

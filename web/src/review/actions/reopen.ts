@@ -1,6 +1,5 @@
 /** Proposing again, on today's text, what was refused, ran out of time or lost its words. */
 import { create } from 'zustand'
-import { attempt } from '../../session/attempt.ts'
 import { wire } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
 import { plural } from '../../ui/timeFormat.ts'
@@ -10,7 +9,7 @@ import type {
   Hunk,
   ReopenRequest,
 } from '../../wire/generated.ts'
-import { explain } from './explain.ts'
+import { explained } from './explain.ts'
 import { usePanel } from '../stores/panel.ts'
 import { isRefused } from '../state/refused.ts'
 
@@ -57,7 +56,7 @@ async function reopen(
   meant: readonly string[],
   quiet = false,
 ): Promise<boolean> {
-  const answer = await attempt(wire.call('approval:reopen', wish), explain)
+  const answer = await explained(wire.call('approval:reopen', wish))
   if (!answer) return false
   const { unplaced = [] } = answer
   useUnplacedHunks.setState(({ ids }) => ({

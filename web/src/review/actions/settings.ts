@@ -1,8 +1,9 @@
 /** A document's review settings: changed by its owner, sent to everyone by the server. */
 import { openDocument } from '../../document/openDocument.ts'
 import { wire } from '../../session/store.ts'
+import type { CallError } from '../../wire/socket.ts'
 import { toast } from '../../ui/toasts.ts'
-import { refusalOf } from '../../session/attempt.ts'
+import { attempt } from '../../session/attempt.ts'
 import type {
   ChangeSettings,
   DecisionPolicy,
@@ -64,3 +65,13 @@ export async function configure(wish: Omit<ChangeSettings, 'documentId'>): Promi
 /** Changes the server's own settings. Returns what the server said against it, if it did. */
 export const configureServer = (wish: SetSettings): Promise<string | null> =>
   refusalOf(wire.call('settings:set', wish))
+
+/** Awaits an answer of the server; returns the reason of a refusal in words, `null` without one. */
+async function refusalOf(
+  answer: Promise<unknown>,
+  words: (error: CallError) => string = ({ message }) => message,
+): Promise<string | null> {
+  let refusal: string | null = null
+  await attempt(answer, (error) => (refusal = words(error)))
+  return refusal
+}
