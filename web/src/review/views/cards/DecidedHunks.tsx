@@ -18,17 +18,14 @@ interface Props {
   label: string
   hunks: readonly Hunk[]
   open?: boolean
-  /**
-   * Set where the list holds all changes of the request: the card has the buttons for undo then.
-   */
-  whole?: boolean
 }
 
-export function DecidedHunks({ label, hunks, open = false, whole = false }: Props) {
+export function DecidedHunks({ label, hunks, open = false }: Props) {
   // There may be hundreds, which few people open.
   const [isOpen, setOpen] = useState(open)
   if (hunks.length === 0) return null
-  const single = whole && hunks.filter(isRefused).length < 2
+  // The card has the button then.
+  const single = hunks.filter(isRefused).length < 2
   return (
     <details
       className="decided"

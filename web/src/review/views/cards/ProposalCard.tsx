@@ -146,7 +146,7 @@ function AlreadyDecided({
   const refused = decided.filter(isRefused).length
   return (
     <>
-      <DecidedHunks label={`${decided.length} decided`} hunks={decided} whole />
+      <DecidedHunks label={`${decided.length} decided`} hunks={decided} />
       {mayDecide && refused > 0 && (
         <Button look="link" onClick={() => void proposeAgain(request)}>
           {refused === 1 ? 'Bring back the rejected change' : 'Bring back rejected changes'}

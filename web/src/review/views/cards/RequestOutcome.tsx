@@ -38,7 +38,7 @@ export function RequestOutcome({
       </p>
       <AutomaticDecision verb="Accepted" request={request} />
       <Back request={request} />
-      <DecidedHunks label="Show the changes" hunks={request.hunks} open={open} whole />
+      <DecidedHunks label="Show the changes" hunks={request.hunks} open={open} />
       {request.report && request.source !== 'person' && (
         <details className="told">
           <summary>What the AI was told</summary>
@@ -55,22 +55,18 @@ function Back({ request }: { request: ToolApprovalRequest }) {
   const refused = request.hunks.filter(isRefused).length
   return (
     <UndoReopenButtons
-      again={
-        mayDecide && refused > 0
-          ? {
-              label: refused === 1 ? 'Bring back' : `Bring back all ${refused}`,
-              act: () => void proposeAgain(request),
-            }
-          : null
-      }
-      undo={
-        mayDecide && accepted > 0
-          ? {
-              label: accepted === 1 ? 'Undo 1 change' : `Undo ${accepted} changes`,
-              act: () => void undo(request.request_id),
-            }
-          : null
-      }
+      ways={[
+        mayDecide &&
+          refused > 0 && {
+            label: refused === 1 ? 'Bring back' : `Bring back all ${refused}`,
+            act: () => void proposeAgain(request),
+          },
+        mayDecide &&
+          accepted > 0 && {
+            label: accepted === 1 ? 'Undo 1 change' : `Undo ${accepted} changes`,
+            act: () => void undo(request.request_id),
+          },
+      ]}
     />
   )
 }

@@ -2,24 +2,24 @@
 import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import './UndoReopenButtons.css'
 
-export interface UndoReopenActions {
+interface UndoReopenActions {
   /** On the button. */ label: string
   /** Names the request for people who cannot see the card. */ name?: string
   title?: string
   act: () => void
 }
 interface Props {
-  again: UndoReopenActions | null
-  undo: UndoReopenActions | null
+  /** Those that are possible now. */
+  ways: readonly (UndoReopenActions | false)[]
   busy?: boolean
 }
 
-export function UndoReopenButtons({ again, undo, busy = false }: Props) {
-  const ways = [again, undo].filter((way) => way !== null)
-  if (ways.length === 0) return null
+export function UndoReopenButtons({ ways, busy = false }: Props) {
+  const possible = ways.filter((way) => way !== false)
+  if (possible.length === 0) return null
   return (
     <div className="ways-back">
-      {ways.map(({ label, name, title, act }) => (
+      {possible.map(({ label, name, title, act }) => (
         <OnlineButton key={label} disabled={busy} aria-label={name} title={title} onClick={act}>
           {label}
         </OnlineButton>
