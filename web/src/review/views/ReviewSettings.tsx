@@ -8,6 +8,7 @@ import { useSession } from '../../session/store.ts'
 import { Choice } from '../../ui/Choice.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { Problem } from '../../ui/Problem.tsx'
 import { Setting } from '../../ui/Setting.tsx'
 import { ModelSettings } from './ModelSettings.tsx'
 import { configure, POLICIES, timeLimits } from '../actions/settings.ts'
@@ -58,11 +59,7 @@ function Settings({ onJump }: { onJump: () => void }) {
             onChange={() => void configure({ policy }).then(setRefusal)}
           />
         ))}
-        {refusal && (
-          <p className="warn-note" role="alert">
-            {refusal}
-          </p>
-        )}
+        <Problem words={refusal} />
       </fieldset>
       <fieldset disabled={fixed}>
         <legend>Before a change lands</legend>
