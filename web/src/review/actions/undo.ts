@@ -87,14 +87,8 @@ export const useOverwrite = create<{ asked: Overwrite | null }>()(() => ({ asked
 
 /** The changes that a refused undo names, with both texts of each. */
 export function touchedSince(details: unknown): Touched[] {
-  if (
-    typeof details !== 'object' ||
-    details === null ||
-    !('touched' in details) ||
-    !Array.isArray(details.touched)
-  )
-    return []
-  return details.touched as Touched[]
+  const { touched } = (details ?? {}) as { touched?: unknown }
+  return Array.isArray(touched) ? (touched as Touched[]) : []
 }
 
 interface Act {

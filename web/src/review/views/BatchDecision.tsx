@@ -2,8 +2,8 @@
 import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { plural } from '../../ui/timeFormat.ts'
-import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
-import { batchOf } from '../state/batch.ts'
+import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import { type Batch, batchOf } from '../state/batch.ts'
 import { useReviewState } from '../hooks/useReviewState.ts'
 import { useBusy } from '../stores/busy.ts'
 import { decideBatch } from '../actions/decide.ts'
@@ -39,13 +39,7 @@ export function BatchDecision() {
       ) : reasoning === REASON && first ? (
         <ReasonForm keptAs={REASON} forms={[rejectingAll(waiting, first, open)]} />
       ) : (
-        <Choices
-          waiting={waiting}
-          acceptable={acceptable}
-          ready={ready}
-          accept={accept}
-          open={open}
-        />
+        <Choices batch={together} accept={accept} />
       )}
     </section>
   )
@@ -73,16 +67,8 @@ const rejectingAll = (
     decideBatch(requests, (request) => rejectionOfAll(request, feedback)),
   )
 
-interface ChoicesProps {
-  waiting: readonly ToolApprovalRequest[]
-  acceptable: readonly ToolApprovalRequest[]
-  /** The changes that can be accepted now. */
-  ready: readonly Hunk[]
-  accept: string
-  open: number
-}
-
-function Choices({ waiting, acceptable, ready, accept, open }: ChoicesProps) {
+function Choices({ batch, accept }: { batch: Batch; accept: string }) {
+  const { waiting, acceptable, ready, open } = batch
   const busy = useBusy((state) => state.ids.size > 0)
   return (
     <>
