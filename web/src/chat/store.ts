@@ -227,16 +227,9 @@ const changeTool = (
 })
 
 /** The response that a tool gives the person is an answer like any other. */
-function spoken(content: Record<string, unknown>): string {
-  const { name, input } = content
-  return typeof name === 'string' &&
-    toolEffect(name) === 'safe' &&
-    input &&
-    typeof input === 'object' &&
-    'response' in input &&
-    typeof input.response === 'string'
-    ? input.response
-    : ''
+function spoken({ name, input }: Record<string, unknown>): string {
+  if (typeof name !== 'string' || toolEffect(name) !== 'safe') return ''
+  return words((input ?? {}) as Record<string, unknown>, 'response')
 }
 
 /** The finished block replaces what was streamed of it. */

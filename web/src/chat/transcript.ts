@@ -1,8 +1,8 @@
 /** Loads what was said and decided before this tab was opened. */
 import { attempt } from '../session/attempt.ts'
-import { hasCapability, useSession, wire } from '../session/store.ts'
+import { useSession, wire } from '../session/store.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
-import { isWaiting } from '../review/state/requests.ts'
+import { isWaiting, withOlder } from '../review/state/requests.ts'
 import type { AgentEvent, ToolApprovalRequest } from '../wire/generated.ts'
 import { applyAgentEvent, type Chat, joined, NO_CHAT, requested, useChat } from './store.ts'
 import { useRequests } from '../review/stores/requests.ts'
@@ -29,16 +29,8 @@ export async function loadTranscript(documentId: string): Promise<void> {
       before,
     }
   })
-  useRequests.setState((state) => ({
-    requests: {
-      ...Object.fromEntries(
-        requests
-          .filter((request) => !isWaiting(request))
-          .map((request) => [request.request_id, request]),
-      ),
-      ...state.requests,
-    },
-  }))
+  const over = requests.filter((request) => !isWaiting(request))
+  useRequests.setState((state) => withOlder(state, over))
 }
 
 /** Loads the entries before those that are here. */
@@ -61,7 +53,7 @@ function chat(entries: readonly AgentEvent[], requests: readonly ToolApprovalReq
 
 async function read(documentId: string, before?: string) {
   const me = useSession.getState().me
-  if (!me || !hasCapability('transcript')) return undefined
+  if (!me) return undefined
   const { sessionId } = me
   const answer = wire.call('transcript:get', { sessionId, documentId, ...(before && { before }) })
   return attempt(answer, () => undefined)

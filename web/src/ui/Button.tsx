@@ -2,13 +2,16 @@
 import type { ComponentProps } from 'react'
 import { Icon, type IconName } from './icons.tsx'
 
-interface ButtonProps extends ComponentProps<'button'> {
-  look?: 'primary' | 'accept' | 'danger' | 'quiet'
+export interface ButtonProps extends ComponentProps<'button'> {
+  look?: 'primary' | 'accept' | 'danger' | 'quiet' | 'icon' | 'link' | 'chip' | undefined
 }
 
+/** Looks with a class of their own. */
+const CLASSES: Record<string, string> = { icon: 'icon-button', link: 'link', chip: 'chip' }
+
 export function Button({ look, className, ...props }: ButtonProps) {
-  const classes = ['button', look && `is-${look}`, className].filter(Boolean).join(' ')
-  return <button type="button" {...props} className={classes} />
+  const own = look ? (CLASSES[look] ?? `button is-${look}`) : 'button'
+  return <button type="button" {...props} className={className ? `${own} ${className}` : own} />
 }
 
 interface IconButtonProps extends Omit<ComponentProps<'button'>, 'name'> {
@@ -20,8 +23,8 @@ interface IconButtonProps extends Omit<ComponentProps<'button'>, 'name'> {
 
 export function IconButton({ label, name, size, ...props }: IconButtonProps) {
   return (
-    <button type="button" className="icon-button" aria-label={label} {...props}>
+    <Button look="icon" aria-label={label} {...props}>
       <Icon name={name} size={size} />
-    </button>
+    </Button>
   )
 }

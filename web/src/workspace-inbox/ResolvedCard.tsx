@@ -41,25 +41,20 @@ function Back({ request, scope }: CardProps) {
   return (
     <UndoReopenButtons
       busy={busy}
-      again={
-        can_reopen && mayAskAgain(request, reviewer)
-          ? {
-              label: 'Bring back',
-              name: `Bring back: ${scope}`,
-              act: () => void proposeAgain(request),
-            }
-          : null
-      }
-      undo={
-        undoes
-          ? {
-              label: 'Undo',
-              name: `Undo ${scope}`,
-              title: 'Undo (U)',
-              act: () => void undoFileAction(request),
-            }
-          : null
-      }
+      ways={[
+        can_reopen &&
+          mayAskAgain(request, reviewer) && {
+            label: 'Bring back',
+            name: `Bring back: ${scope}`,
+            act: () => void proposeAgain(request),
+          },
+        undoes && {
+          label: 'Undo',
+          name: `Undo ${scope}`,
+          title: 'Undo (U)',
+          act: () => void undoFileAction(request),
+        },
+      ]}
     />
   )
 }

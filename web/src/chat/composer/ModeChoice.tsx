@@ -2,8 +2,8 @@
  * The choice of how calls of the next question are approved; absent when there is nothing to
  * choose.
  */
-import type { PermissionMode } from '../../wire/generated.ts'
 import { useSession } from '../../session/store.ts'
+import { Choice } from '../../ui/Choice.tsx'
 import { chooseMode, MODES, useMode } from '../modes.ts'
 
 export function ModeChoice() {
@@ -16,20 +16,13 @@ export function ModeChoice() {
     offered.find(({ mode }) => mode === me.permission_mode) ??
     offered[0]!
   return (
-    <select
+    <Choice
       className={`model mode is-${value.mode}`}
-      aria-label="Approvals"
+      label="Approvals"
       title={value.what}
       value={value.mode}
-      onChange={({ currentTarget }) =>
-        chooseMode(currentTarget.value as PermissionMode, me.permission_mode)
-      }
-    >
-      {offered.map(({ mode, name }) => (
-        <option key={mode} value={mode}>
-          {name}
-        </option>
-      ))}
-    </select>
+      options={offered.map(({ mode, name }) => [mode, name] as const)}
+      onChoose={(mode) => chooseMode(mode, me.permission_mode)}
+    />
   )
 }

@@ -1,7 +1,7 @@
 /** The form that asks for an edit: of the whole document, or of what is selected. */
 import { useEffect, useState } from 'react'
 import { Form } from '../../ui/Form.tsx'
-import { Button } from '../../ui/Button.tsx'
+import { Button, IconButton } from '../../ui/Button.tsx'
 import { useOpenDocument, useOpenDocumentFields } from '../../document/useOpenDocument.ts'
 import { isCorrector, useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
@@ -73,16 +73,16 @@ export function Composer() {
         </p>
       )}
       <div className="composer-foot">
-        <button
-          type="button"
-          className="chip scope"
+        <Button
+          look="chip"
+          className="scope"
           disabled={!selection}
           aria-pressed={selection ? !whole : undefined}
           title={selection ? 'Switch between the selection and the whole document' : undefined}
           onClick={() => setWhole(!whole)}
         >
           {scope ? `Selection · ${plural(selectedWords, 'word')}` : 'Whole document'}
-        </button>
+        </Button>
         <ModeChoice />
         <ModelChoice />
         {running ? (
@@ -90,15 +90,14 @@ export function Composer() {
             <Icon name="stop" size={13} /> Stop
           </Button>
         ) : (
-          <button
+          <IconButton
             type="submit"
-            className={`icon-button send ${ready ? 'is-ready' : ''}`}
-            aria-label="Ask"
+            className={`send ${ready ? 'is-ready' : ''}`}
+            label="Ask"
+            name="send"
             title="Ask (Enter)"
             disabled={!ready}
-          >
-            <Icon name="send" />
-          </button>
+          />
         )}
       </div>
     </Form>

@@ -1,4 +1,6 @@
 /** The conversation in the panel: questions that need a decision first, earlier ones below. */
+import { OnlineButton } from '../../session/OnlineButton.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { type ConversationRun, type ConversationStart, useChat } from '../store.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
 import { isWaiting } from '../../review/state/requests.ts'
@@ -75,12 +77,11 @@ export function Conversation() {
 function More() {
   const id = useOpenDocument((state) => state.id)
   const is = useChat((chat) => Boolean(chat.before))
-  const online = useSession((session) => session.link === 'online')
   if (!is || id === null) return null
   return (
-    <button type="button" className="link" disabled={!online} onClick={() => void loadEarlier(id)}>
+    <OnlineButton look="link" onClick={() => void loadEarlier(id)}>
       Show earlier questions
-    </button>
+    </OnlineButton>
   )
 }
 
@@ -108,14 +109,9 @@ function Calm() {
       {online && mayAsk && (
         <div className="chips">
           {starters.map((starter) => (
-            <button
-              type="button"
-              className="chip"
-              key={starter}
-              onClick={() => void ask(starter, null)}
-            >
+            <Button look="chip" key={starter} onClick={() => void ask(starter, null)}>
               {starter}
-            </button>
+            </Button>
           ))}
         </div>
       )}

@@ -1,5 +1,6 @@
 /** The side of the page where edits are asked for and reviewed; a bottom sheet on small screens. */
-import { Button } from '../../ui/Button.tsx'
+import { OnlineButton } from '../../session/OnlineButton.tsx'
+import { Button, IconButton } from '../../ui/Button.tsx'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { BatchDecision } from '../../review/views/BatchDecision.tsx'
 import { Bin } from '../../review/views/Bin.tsx'
@@ -8,7 +9,7 @@ import { ReviewSettings } from '../../review/views/ReviewSettings.tsx'
 import { usePanel } from '../../review/stores/panel.ts'
 import { UnreadButton } from '../../review/views/UnreadButton.tsx'
 import { Rules } from '../../rules/Rules.tsx'
-import { useCapability, useSession } from '../../session/store.ts'
+import { useSession } from '../../session/store.ts'
 import { PanelTabs } from '../../comments/views/PanelTabs.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { lazyPart } from '../../ui/lazyPart.tsx'
@@ -43,8 +44,7 @@ export function Panel() {
   const again = usePanel((panel) => panel.again)
   useConversation(id)
   const isBin = view === 'bin'
-  const hasComments = useCapability('comments')
-  const isComments = hasComments && view === 'comments'
+  const isComments = view === 'comments'
   return (
     <aside
       className={`panel ${open ? 'is-open' : ''}`}
@@ -54,16 +54,14 @@ export function Panel() {
       }}
     >
       <div className="panel-head">
-        {hasComments && !isBin ? <PanelTabs /> : <h2>{isBin ? 'Bin' : 'Suggestions'}</h2>}
+        {isBin ? <h2>Bin</h2> : <PanelTabs />}
         {!isComments && <SuggestionTools isBin={isBin} />}
-        <button
-          type="button"
-          className="icon-button close-sheet"
-          aria-label={isComments ? 'Close comments' : 'Close suggestions'}
+        <IconButton
+          className="close-sheet"
+          label={isComments ? 'Close comments' : 'Close suggestions'}
+          name="cross"
           onClick={() => usePanel.setState({ open: false })}
-        >
-          <Icon name="cross" />
-        </button>
+        />
       </div>
       {!isComments && <OrphanedDrafts />}
       <div className="panel-body" tabIndex={-1}>
@@ -111,21 +109,19 @@ function SuggestionTools({ isBin }: { isBin: boolean }) {
 
 /** Enabled while there is something to forget, and no run at work on it. */
 function NewConversation() {
-  const can = useCapability('conversations')
   const me = useSession((session) => session.me?.sessionId)
-  const online = useSession((session) => session.link === 'online')
   const mayAsk = useOpenDocument((state) => canWrite(state.role))
   const said = useChat((chat) => remembers(chat, me))
-  if (!can || !mayAsk) return null
+  if (!mayAsk) return null
   return (
-    <Button
+    <OnlineButton
       look="quiet"
       aria-label="New conversation"
       title="New conversation: the AI forgets what was said so far; the record stays"
-      disabled={!online || !said}
+      disabled={!said}
       onClick={() => void clearConversation()}
     >
       <Icon name="plus" size={14} />
-    </Button>
+    </OnlineButton>
   )
 }

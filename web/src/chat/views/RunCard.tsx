@@ -1,10 +1,11 @@
 /** One question and everything that came of it. */
+import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { memo } from 'react'
 import { StreamingProposal } from '../../review/views/cards/StreamingProposal.tsx'
 import { isProofread } from '../../review/state/similar.ts'
 import { isWaiting } from '../../review/state/requests.ts'
 import { shortened } from '../../text/shortened.ts'
-import { useCapability, useSession } from '../../session/store.ts'
+import { useSession } from '../../session/store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { timeAgo } from '../../ui/timeFormat.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
@@ -99,22 +100,15 @@ const areCorrections = (requests: readonly ToolApprovalRequest[]): boolean =>
 
 /** The way back to where this question was answered. */
 function Continue({ run }: { run: ConversationRun }) {
-  const can = useCapability('conversations')
   const mayAsk = useOpenDocument((state) => canWrite(state.role))
-  const online = useSession((session) => session.link === 'online')
   const session = useSession((state) => state.me?.sessionId)
   const goesOn = useChat((chat) => goesOnFrom(chat, session) === run.id)
   // The next question goes on from there as it is.
-  if (!can || !mayAsk || !run.begun || goesOn) return null
+  if (!mayAsk || !run.begun || goesOn) return null
   return (
-    <button
-      type="button"
-      className="link continue"
-      disabled={!online}
-      onClick={() => void continueFrom(run)}
-    >
+    <OnlineButton look="link" className="continue" onClick={() => void continueFrom(run)}>
       Continue from here
-    </button>
+    </OnlineButton>
   )
 }
 

@@ -1,5 +1,5 @@
 /** The end of a run that did not succeed. */
-import { Button } from '../../ui/Button.tsx'
+import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { type ConversationRun, useChat } from '../store.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { useSession } from '../../session/store.ts'
@@ -38,13 +38,12 @@ export function Ending({ run }: { run: ConversationRun }) {
 /** Asks our newest question once more, about the same words. */
 function TryAgain({ run }: { run: ConversationRun }) {
   const session = useSession((state) => state.me?.sessionId)
-  const online = useSession((state) => state.link === 'online')
   const mayAsk = useOpenDocument((state) => canWrite(state.role))
   const newest = useChat((chat) => chat.runs.findLast((other) => other.sessionId === session)?.id)
   if (run.id !== newest || !mayAsk || run.prompt === '') return null
   return (
-    <Button className="try-again" disabled={!online} onClick={() => void askOnceMore(run)}>
+    <OnlineButton className="try-again" onClick={() => void askOnceMore(run)}>
       Try again
-    </Button>
+    </OnlineButton>
   )
 }

@@ -33,27 +33,22 @@ interface Written {
 
 async function call(place: Place, written: Written): Promise<ThreadAnswer> {
   const documentId = openDocument()?.id ?? ''
+  const comment = { ...written, ...wish(written) }
   switch (place.on) {
     case 'document':
-      return wire.call('comment:create', { documentId, ...written, ...wish(written) })
+      return wire.call('comment:create', { documentId, ...comment })
     case 'passage':
       return wire.call('comment:create', {
         documentId,
-        ...written,
-        ...wish(written),
+        ...comment,
         ...(await passage(place.range)),
       })
     case 'change': {
       const { request_id, hunk_id } = place
-      const about = { documentId, request_id, hunk_id }
-      return wire.call('comment:create', { ...about, ...written, ...wish(written) })
+      return wire.call('comment:create', { documentId, request_id, hunk_id, ...comment })
     }
     case 'thread':
-      return wire.call('comment:reply', {
-        threadId: place.threadId,
-        ...written,
-        ...wish(written),
-      })
+      return wire.call('comment:reply', { threadId: place.threadId, ...comment })
     case 'comment':
       return wire.call('comment:edit', { commentId: place.commentId, text: written.text })
   }

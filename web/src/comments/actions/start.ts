@@ -2,7 +2,6 @@
 import type { EditorView } from '@codemirror/view'
 import { wordsOf } from '../../document/frozenRanges.ts'
 import { openDocument } from '../../document/openDocument.ts'
-import { hasCapability } from '../../session/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { compose, mayComment, showThread, useComments } from '../stores/threads.ts'
 
@@ -12,7 +11,7 @@ const LONGEST_QUOTE = 1_000
 /** For the key: `false` where there is nothing to comment on. */
 export function startComment(): boolean {
   const view = openDocument()?.view
-  if (!view || !hasCapability('comments')) return false
+  if (!view) return false
   const { active } = useComments.getState()
   const may = mayComment()
   if (may && commentOnSelection(view)) return true

@@ -2,7 +2,6 @@
 import { create } from 'zustand'
 import { canComment } from '../../session/roles.ts'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
-import { hasCapability } from '../../session/store.ts'
 import { usePanel } from '../../review/stores/panel.ts'
 import type { Place } from '../state/drafts.ts'
 import type { CommentThread, Person, ThreadStatus } from '../../wire/generated.ts'
@@ -37,8 +36,7 @@ export const useComments = create<CommentsState>()(() => NO_COMMENTS)
 export const threadOf = (id: string | null): CommentThread | undefined =>
   useComments.getState().threads.find((thread) => thread.id === id)
 
-export const mayComment = (): boolean =>
-  hasCapability('comments') && canComment(useOpenDocument.getState().role)
+export const mayComment = (): boolean => canComment(useOpenDocument.getState().role)
 
 /** Opens the page of comments, at a thread. */
 export function showThread(id: string): void {

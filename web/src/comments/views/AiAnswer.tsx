@@ -1,11 +1,13 @@
 /** State of a question to the AI: an answer that is to come, and the proposed changes. */
-import { acceptAll, rejectAll } from '../../review/actions/decide.ts'
+import { acceptAll, decideAll } from '../../review/actions/decide.ts'
+import { rejectionOfAll } from '../../review/state/responses.ts'
 import { mayDecide } from '../../review/state/permissions.ts'
 import { usePanel } from '../../review/stores/panel.ts'
 import { useRequests } from '../../review/stores/requests.ts'
 import { useReviewer } from '../../review/stores/reviewer.ts'
 import { showCard } from '../../review/text/inView.ts'
 import { attempt } from '../../session/attempt.ts'
+import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { useSession, wire } from '../../session/store.ts'
 import { Button } from '../../ui/Button.tsx'
 import type { Comment, ThreadProposal } from '../../wire/generated.ts'
@@ -44,7 +46,6 @@ export function AiAnswer({ comment }: { comment: Comment }) {
 function Proposal({ proposal }: { proposal: ThreadProposal }) {
   const request = useRequests(({ requests }) => requests[proposal.request_id])
   const reviewer = useReviewer()
-  const offline = useSession(({ link }) => link !== 'online')
   const isOpen = request !== undefined && proposal.status === 'pending'
   const decides = isOpen && request.hunks.length > 0 && mayDecide(request, reviewer)
   const first = request?.hunks[0]?.id
@@ -64,18 +65,18 @@ function Proposal({ proposal }: { proposal: ThreadProposal }) {
       <span role="status">{proposalWords(proposal)}</span>
       {decides && (
         <>
-          <Button
-            disabled={offline}
+          <OnlineButton
             onClick={({ currentTarget }) => void decide(currentTarget, acceptAll(request))}
           >
             {`Accept${all}`}
-          </Button>
-          <Button
-            disabled={offline}
-            onClick={({ currentTarget }) => void decide(currentTarget, rejectAll(request))}
+          </OnlineButton>
+          <OnlineButton
+            onClick={({ currentTarget }) =>
+              void decide(currentTarget, decideAll(request, rejectionOfAll(request)))
+            }
           >
             {`Reject${all}`}
-          </Button>
+          </OnlineButton>
         </>
       )}
       {isOpen && (

@@ -1,4 +1,5 @@
 /** The comments of a thread, with what their writers can do with them. */
+import { Button } from '../../ui/Button.tsx'
 import { useState } from 'react'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { useSession } from '../../session/store.ts'
@@ -117,9 +118,9 @@ function Tools({ comment, onEdit }: { comment: Comment; onEdit: () => void }) {
   return (
     <span className="comment-tools">
       {canEdit(comment, id) && (
-        <button type="button" className="link" aria-label="Edit your comment" onClick={onEdit}>
+        <Button look="link" aria-label="Edit your comment" onClick={onEdit}>
           Edit
-        </button>
+        </Button>
       )}
       {canDelete(comment, { id, role }) && (
         <button

@@ -1,11 +1,12 @@
 /** The page of the panel with the comments: threads in the order of the text, and drafts. */
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { openDocument } from '../../document/openDocument.ts'
 import { useOpenDocumentFields } from '../../document/useOpenDocument.ts'
 import { canComment } from '../../session/roles.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { ALT, MOD } from '../../ui/keyNames.ts'
+import { useNow } from '../../ui/useNow.ts'
 import { readResolved } from '../actions/send.ts'
 import { draftsOfNewThreads, keyOf } from '../state/drafts.ts'
 import { listed } from '../state/threads.ts'
@@ -32,7 +33,7 @@ export function CommentsPanel() {
   const drafts = draftsOfNewThreads(useCommentDrafts())
   const waiting = drafts.filter(({ place }) => !composing || keyOf(place) !== keyOf(composing))
   const shown = listed(threads, status)
-  const now = useNow()
+  const now = useNow(MINUTE_MS)
   useEffect(() => {
     if (status === 'resolved' && id !== null) void readResolved(id)
   }, [status, id])
@@ -46,15 +47,14 @@ export function CommentsPanel() {
     >
       <div className="comment-filters" role="group" aria-label="Threads that are listed">
         {STATUSES.map(([value, words]) => (
-          <button
-            type="button"
+          <Button
+            look="chip"
             key={value}
-            className="chip"
             aria-pressed={status === value}
             onClick={() => useComments.setState({ status: value, composing: null })}
           >
             {words} {value !== 'resolved' && <Count of={listed(threads, value).length} />}
-          </button>
+          </Button>
         ))}
         {isWriter && (
           <Button
@@ -94,14 +94,4 @@ function Nothing({ status, isWriter }: { status: ThreadStatus; isWriter: boolean
     orphaned: 'Threads whose words were deleted are kept here.',
   }
   return <p className="quiet">{words[status]}</p>
-}
-
-/** The time, anew every minute. */
-function useNow(): number {
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), MINUTE_MS)
-    return () => clearInterval(timer)
-  }, [])
-  return now
 }

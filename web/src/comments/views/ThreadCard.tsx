@@ -3,7 +3,7 @@ import { memo, type RefObject, useId, useRef } from 'react'
 import { openDocument } from '../../document/openDocument.ts'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { canComment } from '../../session/roles.ts'
-import { useSession } from '../../session/store.ts'
+import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { copyText } from '../../ui/clipboard.ts'
 import { toast } from '../../ui/toasts.ts'
@@ -94,7 +94,6 @@ interface ResolveProps {
 
 /** The thread leaves the list: the keyboard goes to the next one. */
 function ResolveButton({ thread: { id, status }, card }: ResolveProps) {
-  const offline = useSession(({ link }) => link !== 'online')
   const isResolved = status === 'resolved'
   const press = async () => {
     const line = card.current?.closest('li')
@@ -108,9 +107,9 @@ function ResolveButton({ thread: { id, status }, card }: ResolveProps) {
     focusCard(next?.querySelector('article'))
   }
   return (
-    <Button look="quiet" disabled={offline} onClick={() => void press()}>
+    <OnlineButton look="quiet" onClick={() => void press()}>
       {isResolved ? 'Reopen' : 'Resolve'}
-    </Button>
+    </OnlineButton>
   )
 }
 

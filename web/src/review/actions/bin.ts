@@ -1,9 +1,10 @@
 /** Ended requests, of a document or of the desk: read page by page, newest first. */
 import { create, type StoreApi, type UseBoundStore } from 'zustand'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
+import { attempt } from '../../session/attempt.ts'
 import { wire } from '../../session/store.ts'
-import { CallError } from '../../wire/socket.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import { withOlder } from '../state/requests.ts'
 import { useRequests } from '../stores/requests.ts'
 import { type Filter, type Statuses, STATUSES } from '../state/refused.ts'
 
@@ -84,26 +85,24 @@ async function read(
   before?: string,
 ): Promise<void> {
   const asked = () => use.getState().documentId === documentId && use.getState().filter === filter
-  try {
-    const page = await wire.call('approval:list', {
-      documentId,
-      status: [...statuses[filter]],
-      ...(limit && { limit }),
-      ...(before && { before }),
-    })
-    keep?.(page.requests)
-    // Another filter may have been chosen meanwhile.
-    if (asked())
-      use.setState(({ requests }) => ({
-        requests: before ? [...requests, ...page.requests] : page.requests,
-        more: page.more,
-        state: 'ready',
-      }))
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
+  const answer = wire.call('approval:list', {
+    documentId,
+    status: [...statuses[filter]],
+    ...(limit && { limit }),
+    ...(before && { before }),
+  })
+  const page = await attempt(answer, ({ code }) => {
     // A person who may not read it has nothing in it.
-    if (asked()) use.setState({ state: error.code === 'not_allowed' ? 'ready' : 'failed' })
-  }
+    if (asked()) use.setState({ state: code === 'not_allowed' ? 'ready' : 'failed' })
+  })
+  if (page) keep?.(page.requests)
+  // Another filter may have been chosen meanwhile.
+  if (page && asked())
+    use.setState(({ requests }) => ({
+      requests: before ? [...requests, ...page.requests] : page.requests,
+      more: page.more,
+      state: 'ready',
+    }))
 }
 
 /**
@@ -111,17 +110,9 @@ async function read(
  * back.
  */
 export async function loadEnded(documentId: string): Promise<void> {
-  try {
-    const { requests } = await wire.call('approval:list', { documentId, limit: 50 })
-    // Another document may have been opened meanwhile.
-    if (useOpenDocument.getState().id !== documentId) return
-    useRequests.setState((state) => ({
-      requests: {
-        ...Object.fromEntries(requests.map((request) => [request.request_id, request])),
-        ...state.requests,
-      },
-    }))
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-  }
+  const answer = wire.call('approval:list', { documentId, limit: 50 })
+  const page = await attempt(answer, () => undefined)
+  // Another document may have been opened meanwhile.
+  if (page && useOpenDocument.getState().id === documentId)
+    useRequests.setState((state) => withOlder(state, page.requests))
 }

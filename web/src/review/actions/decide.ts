@@ -13,6 +13,7 @@ import type {
   ToolApprovalResponse,
   Approvals,
   Decided,
+  DecisionResult,
   Hunk,
   Remember,
 } from '../../wire/generated.ts'
@@ -27,14 +28,13 @@ import { clearBusy, markBusy } from '../stores/busy.ts'
 import { keptEdits, useDrafts, writeDraft } from '../stores/drafts.ts'
 import { snippet } from '../state/snippet.ts'
 import { noteAccept } from '../stores/remarks.ts'
-import { explain } from './explain.ts'
+import { explain, once } from './explain.ts'
 import {
   acceptance,
   acceptanceOfAll,
   hashOf,
   type DecisionExtras,
   rejection,
-  rejectionOfAll,
   type SeenText,
 } from '../state/responses.ts'
 import {
@@ -69,20 +69,17 @@ export function rejectHunk(hunk: Hunk, more: DecisionExtras = {}): Promise<boole
   return decide(namedBy(hunk, more), rejection(hunk, more))
 }
 
-export function acceptAll(
+/** Decides about all changes of a request that are open. */
+export const decideAll = (
   request: ToolApprovalRequest,
-  note = '',
-  wish?: Remember,
-): Promise<boolean> {
-  return decide(openIds(request), {
-    ...acceptanceOfAll(request, note, keptEdits()),
+  response: ToolApprovalResponse,
+): Promise<boolean> => decide(openIds(request), response)
+
+export const acceptAll = (request: ToolApprovalRequest, wish?: Remember): Promise<boolean> =>
+  decideAll(request, {
+    ...acceptanceOfAll(request, '', keptEdits()),
     ...(wish && { remember: wish }),
   })
-}
-
-export function rejectAll(request: ToolApprovalRequest, feedback = ''): Promise<boolean> {
-  return decide(openIds(request), rejectionOfAll(request, feedback))
-}
 
 const openIds = (request: ToolApprovalRequest): string[] =>
   request.hunks.filter((hunk) => isOpen(hunk.status)).map((hunk) => hunk.id)
@@ -99,20 +96,36 @@ function asShown(response: ToolApprovalResponse): ToolApprovalResponse {
   return { ...response, ...(shown && { preview_hash: shown }) }
 }
 
-async function decide(ids: string[], response: ToolApprovalResponse): Promise<boolean> {
-  const keys = ids.length > 0 ? ids : [response.request_id]
+function decide(ids: string[], response: ToolApprovalResponse): Promise<boolean> {
+  return sendDecision(
+    ids.length > 0 ? ids : [response.request_id],
+    () => wire.call('tool_approval_response', asShown(response)),
+    ({ hunks }) => effectOf(response.request_id, ids, hunks, myself()),
+    (decided, done) => {
+      forgetSent(response)
+      const approvals = approvalsOf(response.request_id, decided, ids)
+      if (approvals && approvals.need > 1) showOwnApproval(approvals, ids, done)
+      else goToNextChange(ids, offerUndo(done))
+      return true
+    },
+  )
+}
+
+/** Sends a decision, keeps its effects for undo, and does what follows from the answer. */
+async function sendDecision<Answer>(
+  keys: readonly string[],
+  call: () => Promise<Answer>,
+  effectsOf: (answer: Answer) => DecisionEffect[],
+  follow: (answer: Answer, done: readonly DecisionEffect[]) => boolean,
+): Promise<boolean> {
   if (!markBusy(keys)) return false
-  const answer = wire.call('tool_approval_response', asShown(response))
-  const effects = answer.then(({ hunks }) => effectOf(response.request_id, ids, hunks, myself()))
+  const answer = call()
+  const effects = answer.then(effectsOf)
   rememberDecision(effects.catch(() => []))
   try {
     const [decided, done] = [await answer, await effects]
-    forgetSent(response)
     clearBusy(keys)
-    const approvals = approvalsOf(response.request_id, decided, ids)
-    if (approvals && approvals.need > 1) showOwnApproval(approvals, ids, done)
-    else goToNextChange(ids, offerUndo(done))
-    return true
+    return follow(decided, done)
   } catch (error) {
     clearBusy(keys)
     explain(error)
@@ -192,20 +205,13 @@ export async function splitHunk(hunk: Hunk): Promise<boolean> {
     toast(whyWhole(hunk), { about: SPLIT_TOAST })
     return false
   }
-  if (!markBusy([hunk.id])) return false
   const { request_id, id: hunk_id } = hunk
-  try {
-    await wire.call('approval:split', { request_id, hunk_id })
-    clearBusy([hunk_id])
-    const said = `Split into ${plural(hunk.parts.length, 'change')}.`
-    rememberAct(request_id, { split: hunk_id }, said)
-    goToPart(hunk, said)
-    return true
-  } catch (error) {
-    clearBusy([hunk_id])
-    explain(error)
+  if (!(await once([hunk_id], () => wire.call('approval:split', { request_id, hunk_id }))))
     return false
-  }
+  const said = `Split into ${plural(hunk.parts.length, 'change')}.`
+  rememberAct(request_id, { split: hunk_id }, said)
+  goToPart(hunk, said)
+  return true
 }
 
 /** Subject of the toast that says why a change stays whole. */
@@ -265,40 +271,40 @@ interface Asked {
   ids: readonly string[]
 }
 
-async function sendBatch(asked: readonly Asked[]): Promise<boolean> {
+function sendBatch(asked: readonly Asked[]): Promise<boolean> {
   const keys = asked.flatMap(({ ids }) => ids)
-  if (!markBusy(keys)) return false
-  const answer = wire.call('tool_approval_batch', {
-    responses: asked.map(({ response }) => asShown(response)),
-  })
-  const effects = answer.then(({ results }) =>
-    results.flatMap((result) => {
-      const one = asked.find(({ response }) => response.request_id === result.request_id)
-      return result.ok && one ? effectOf(result.request_id, one.ids, result.hunks, myself()) : []
-    }),
+  const responses = asked.map(({ response }) => asShown(response))
+  return sendDecision(
+    keys,
+    () => wire.call('tool_approval_batch', { responses }),
+    ({ results }) =>
+      results.flatMap((result) => {
+        const one = asked.find(({ response }) => response.request_id === result.request_id)
+        return result.ok && one ? effectOf(result.request_id, one.ids, result.hunks, myself()) : []
+      }),
+    ({ results }, done) => followBatch(asked, results, keys, done),
   )
-  rememberDecision(effects.catch(() => []))
-  try {
-    const [{ results }, done] = [await answer, await effects]
-    for (const { response } of asked)
-      if (results.some((result) => result.ok && result.request_id === response.request_id))
-        forgetSent(response)
-    clearBusy(keys)
-    const voted = results.flatMap((result) =>
-      result.ok ? (approvalsOf(result.request_id, result, keys) ?? []) : [],
-    )
-    const said = offerUndo(done, neediest(voted))
-    goToNextChange(keys, said)
-    const view = openDocument()?.view
-    if (view && done.some(({ voted }) => voted.length > 0)) leaveApproved(view, keys, said)
-    const lost = results.flatMap((result) => (result.ok ? [] : [new CallError(result.error)]))
-    if (lost.length > 0)
-      toast(`${plural(lost.length, 'suggestion')} could not be decided: ${wordsFor(lost[0]!)}`)
-    return lost.length < asked.length
-  } catch (error) {
-    clearBusy(keys)
-    explain(error)
-    showOthersDecision(keys)
-    return false
-  }
+}
+
+/** Shows what became of several requests; `false`: none could be decided. */
+function followBatch(
+  asked: readonly Asked[],
+  results: readonly DecisionResult[],
+  keys: readonly string[],
+  done: readonly DecisionEffect[],
+): boolean {
+  for (const { response } of asked)
+    if (results.some((result) => result.ok && result.request_id === response.request_id))
+      forgetSent(response)
+  const voted = results.flatMap((result) =>
+    result.ok ? (approvalsOf(result.request_id, result, keys) ?? []) : [],
+  )
+  const said = offerUndo(done, neediest(voted))
+  goToNextChange(keys, said)
+  const view = openDocument()?.view
+  if (view && done.some(({ voted }) => voted.length > 0)) leaveApproved(view, keys, said)
+  const lost = results.flatMap((result) => (result.ok ? [] : [new CallError(result.error)]))
+  if (lost.length > 0)
+    toast(`${plural(lost.length, 'suggestion')} could not be decided: ${wordsFor(lost[0]!)}`)
+  return lost.length < asked.length
 }

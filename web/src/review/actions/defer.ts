@@ -3,13 +3,12 @@ import { EditorView } from '@codemirror/view'
 import { openDocument } from '../../document/openDocument.ts'
 import { wire } from '../../session/store.ts'
 import type { Hunk } from '../../wire/generated.ts'
-import { clearBusy, markBusy } from '../stores/busy.ts'
 import { usePanel } from '../stores/panel.ts'
 import { activate } from '../text/inView.ts'
 import { activeHunk, hunksOf } from '../text/reviewField.ts'
 import { neighbour } from '../state/changes.ts'
 import { arranged } from '../state/marks.ts'
-import { explain } from './explain.ts'
+import { once } from './explain.ts'
 
 const setLater = (ids: readonly string[]): void =>
   usePanel.setState(({ list }) => ({ list: { ...list, later: new Set(ids) } }))
@@ -31,18 +30,12 @@ export function changesCame(): void {
 export async function deferHunk({ id, request_id }: Hunk): Promise<void> {
   const { later } = usePanel.getState().list
   const on = !later.has(id)
-  if (!markBusy([id])) return
-  try {
-    await wire.call('approval:defer', { request_id, hunk_id: id, on })
-    const view = openDocument()?.view
-    const list = view ? arranged(hunksOf(view.state), usePanel.getState().list) : []
-    setLater(on ? [...later, id] : [...later].filter((other) => other !== id))
-    if (view) goOn(view, id, on ? neighbour(list, id, 1) : undefined)
-  } catch (error) {
-    explain(error)
-  } finally {
-    clearBusy([id])
-  }
+  const wish = { request_id, hunk_id: id, on }
+  if (!(await once([id], () => wire.call('approval:defer', wish)))) return
+  const view = openDocument()?.view
+  const list = view ? arranged(hunksOf(view.state), usePanel.getState().list) : []
+  setLater(on ? [...later, id] : [...later].filter((other) => other !== id))
+  if (view) goOn(view, id, on ? neighbour(list, id, 1) : undefined)
 }
 
 /** Goes on from a change that was put off. */

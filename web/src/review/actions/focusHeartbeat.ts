@@ -1,6 +1,6 @@
 /** Informs the server that a person is looking at a request, so that its countdown stands still. */
 import { useEffect } from 'react'
-import { useCapability, useSession, wire } from '../../session/store.ts'
+import { useSession, wire } from '../../session/store.ts'
 
 const BEAT_MS = 8_000
 /** Time without any input after which a person does not count as looking any more. */
@@ -11,10 +11,9 @@ for (const event of ['pointermove', 'keydown', 'wheel', 'touchstart'])
   window.addEventListener(event, () => (lastSign = Date.now()), { passive: true })
 
 export function useFocusHeartbeat(requestId: string | null, mayDecide: boolean): void {
-  const supported = useCapability('extend')
   const online = useSession((session) => session.link === 'online')
   useEffect(() => {
-    if (requestId === null || !mayDecide || !supported || !online) return
+    if (requestId === null || !mayDecide || !online) return
     const say = (on: boolean) =>
       void wire.call('approval:focus', { request_id: requestId, on }).catch(() => undefined)
     let looking = false
@@ -31,5 +30,5 @@ export function useFocusHeartbeat(requestId: string | null, mayDecide: boolean):
       document.removeEventListener('visibilitychange', beat)
       if (looking && wire.connected) say(false)
     }
-  }, [requestId, mayDecide, supported, online])
+  }, [requestId, mayDecide, online])
 }

@@ -9,7 +9,7 @@ import type {
   Hunk,
   ReopenRequest,
 } from '../../wire/generated.ts'
-import { explain } from './explain.ts'
+import { explained } from './explain.ts'
 import { usePanel } from '../stores/panel.ts'
 import { isRefused } from '../state/refused.ts'
 
@@ -56,20 +56,17 @@ async function reopen(
   meant: readonly string[],
   quiet = false,
 ): Promise<boolean> {
-  try {
-    const { unplaced = [] } = await wire.call('approval:reopen', wish)
-    useUnplacedHunks.setState(({ ids }) => ({
-      ids: new Set([...[...ids].filter((id) => !meant.includes(id)), ...unplaced]),
-    }))
-    const placed = meant.length - unplaced.length
-    const lost =
-      unplaced.length === 0
-        ? ''
-        : ` ${unplaced.length} could not be placed: ${unplaced.length === 1 ? 'its' : 'their'} words are no longer in the text.`
-    if (!quiet || lost !== '') toast(`${plural(placed, 'change')} back for review.${lost}`)
-    return true
-  } catch (error) {
-    explain(error)
-    return false
-  }
+  const answer = await explained(wire.call('approval:reopen', wish))
+  if (!answer) return false
+  const { unplaced = [] } = answer
+  useUnplacedHunks.setState(({ ids }) => ({
+    ids: new Set([...[...ids].filter((id) => !meant.includes(id)), ...unplaced]),
+  }))
+  const placed = meant.length - unplaced.length
+  const lost =
+    unplaced.length === 0
+      ? ''
+      : ` ${unplaced.length} could not be placed: ${unplaced.length === 1 ? 'its' : 'their'} words are no longer in the text.`
+  if (!quiet || lost !== '') toast(`${plural(placed, 'change')} back for review.${lost}`)
+  return true
 }

@@ -1,8 +1,9 @@
 /** A document's review settings: changed by its owner, sent to everyone by the server. */
 import { openDocument } from '../../document/openDocument.ts'
 import { wire } from '../../session/store.ts'
+import type { CallError } from '../../wire/socket.ts'
 import { toast } from '../../ui/toasts.ts'
-import { CallError } from '../../wire/socket.ts'
+import { attempt } from '../../session/attempt.ts'
 import type {
   ChangeSettings,
   DecisionPolicy,
@@ -51,29 +52,26 @@ export function timeLimits(now: number): [seconds: number, name: string][] {
 export async function configure(wish: Omit<ChangeSettings, 'documentId'>): Promise<string | null> {
   const current = openDocument()
   if (!current) return null
-  try {
-    await wire.call('document:settings', { documentId: current.id, ...wish })
-    return null
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    const words =
-      wish.policy === 'two' && error.code === 'invalid_payload'
-        ? 'Two people can only agree where at least two could decide. Give a second person a token that may review this document, then choose this again.'
-        : error.code === 'not_allowed'
-          ? 'Only an owner changes these settings.'
-          : error.message
-    if (!wish.policy && !wish.modelAccess) toast(words)
-    return words
-  }
+  const answer = wire.call('document:settings', { documentId: current.id, ...wish })
+  const refusal = await refusalOf(answer, ({ code, message }) => {
+    if (wish.policy === 'two' && code === 'invalid_payload')
+      return 'Two people can only agree where at least two could decide. Give a second person a token that may review this document, then choose this again.'
+    return code === 'not_allowed' ? 'Only an owner changes these settings.' : message
+  })
+  if (refusal !== null && !wish.policy && !wish.modelAccess) toast(refusal)
+  return refusal
 }
 
 /** Changes the server's own settings. Returns what the server said against it, if it did. */
-export async function configureServer(wish: SetSettings): Promise<string | null> {
-  try {
-    await wire.call('settings:set', wish)
-    return null
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    return error.message
-  }
+export const configureServer = (wish: SetSettings): Promise<string | null> =>
+  refusalOf(wire.call('settings:set', wish))
+
+/** Awaits an answer of the server; returns the reason of a refusal in words, `null` without one. */
+async function refusalOf(
+  answer: Promise<unknown>,
+  words: (error: CallError) => string = ({ message }) => message,
+): Promise<string | null> {
+  let refusal: string | null = null
+  await attempt(answer, (error) => (refusal = words(error)))
+  return refusal
 }

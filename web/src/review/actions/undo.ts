@@ -6,7 +6,7 @@ import { isolateHistory, undoDepth } from '@codemirror/commands'
 import type { EditorState } from '@codemirror/state'
 import { create } from 'zustand'
 import { openDocument } from '../../document/openDocument.ts'
-import { hasCapability, wire } from '../../session/store.ts'
+import { wire } from '../../session/store.ts'
 import { dismissAbout, toast } from '../../ui/toasts.ts'
 import { CallError } from '../../wire/socket.ts'
 import type { Approvals, HunkState, SeenWords } from '../../wire/generated.ts'
@@ -87,14 +87,8 @@ export const useOverwrite = create<{ asked: Overwrite | null }>()(() => ({ asked
 
 /** The changes that a refused undo names, with both texts of each. */
 export function touchedSince(details: unknown): Touched[] {
-  if (
-    typeof details !== 'object' ||
-    details === null ||
-    !('touched' in details) ||
-    !Array.isArray(details.touched)
-  )
-    return []
-  return details.touched as Touched[]
+  const { touched } = (details ?? {}) as { touched?: unknown }
+  return Array.isArray(touched) ? (touched as Touched[]) : []
 }
 
 interface Act {
@@ -177,13 +171,8 @@ export function offerUndo(done: readonly DecisionEffect[], approvals?: Approvals
 
 /** Says it, with the way back. */
 function offer(said: string, done: readonly DecisionEffect[]): void {
-  const [accepted, rejected] = [count(done, 'accepted'), count(done, 'rejected')]
-  const others = done.length > 0 && accepted + rejected === 0
-  const can =
-    (hasCapability('undo') || (accepted === 0 && !others)) &&
-    (rejected === 0 || hasCapability('reopen'))
   const action = { label: 'Undo', run: () => void takeBack(done) }
-  toast(said, { about: DECISION_TOAST, ...(can && { action }) })
+  toast(said, { about: DECISION_TOAST, action })
 }
 
 function decidedWords(done: readonly DecisionEffect[]): string {

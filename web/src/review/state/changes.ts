@@ -34,6 +34,11 @@ export interface ResolvedChange {
   outcome: string | null
 }
 
+/** Returns whether these are the same changes with the same status, wherever they are. */
+export const isSameList = (a: readonly Hunk[], b: readonly Hunk[]): boolean =>
+  a.length === b.length &&
+  a.every((hunk, index) => hunk.id === b[index]!.id && hunk.status === b[index]!.status)
+
 /** The change after one that is gone, in the order of a list; the last one where there is none. */
 export function following(hunks: readonly Hunk[], gone: Hunk, compare = inOrder): Hunk | undefined {
   return hunks.find((hunk) => compare(hunk, gone) > 0) ?? hunks.at(-1)

@@ -1,7 +1,7 @@
 /** The outcome of a change, in words. Pure. */
 import { whoseRule } from './whoseRule.ts'
 import type { ToolApprovalRequest, Hunk, HunkDecided } from '../../wire/generated.ts'
-import { clockTime, plural } from '../../ui/timeFormat.ts'
+import { clockTime, listed, plural } from '../../ui/timeFormat.ts'
 import { type SnippetPiece } from './snippet.ts'
 import { tally } from './requests.ts'
 
@@ -95,12 +95,8 @@ export function outcomeSummary(
   const names =
     decisions.length > 0 ? deciders(decisions, me) : by && rule === null ? [by.name] : []
   const named = !several || decided.length > 0 ? names : []
-  return withRest(named.length > 0 ? `${what} by ${listed(named)}` : what)
+  return withRest(named.length > 0 ? `${what} by ${listed(named, 'and')}` : what)
 }
-
-/** "Ana, Bo and Cy". */
-const listed = (names: readonly string[]): string =>
-  [names.slice(0, -1).join(', '), names.at(-1)].filter(Boolean).join(' and ')
 
 /** Everybody who decided, each once and by the newest name, in the order of the changes. */
 function deciders(decisions: readonly HunkDecided[], me: string | undefined): string[] {

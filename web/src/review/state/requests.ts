@@ -44,6 +44,15 @@ export function applyRequest(state: Requests, request: ToolApprovalRequest): Req
   }
 }
 
+const byId = (requests: readonly ToolApprovalRequest[]): Requests['requests'] =>
+  Object.fromEntries(requests.map((request) => [request.request_id, request]))
+
+/** Adds requests as they were read; those that are known are newer. */
+export const withOlder = (
+  { requests }: Requests,
+  read: readonly ToolApprovalRequest[],
+): Pick<Requests, 'requests'> => ({ requests: { ...byId(read), ...requests } })
+
 /**
  * The complete lists of an ack: open cards that are not in it are gone, resolved ones stay
  * readable.
@@ -57,14 +66,7 @@ export function applySnapshot(
   const writing = Object.fromEntries(
     streaming.map(({ update }) => [update.request_id, written(update)]),
   )
-  return {
-    viewers: {},
-    writing,
-    dropped: new Set(),
-    requests: Object.fromEntries(
-      [...resolved, ...open].map((request) => [request.request_id, request]),
-    ),
-  }
+  return { viewers: {}, writing, dropped: new Set(), requests: byId([...resolved, ...open]) }
 }
 
 export function applyUpdate(state: Requests, update: ToolApprovalUpdate): Requests {
@@ -159,8 +161,8 @@ function without(writing: Requests['writing'], id: string): Requests['writing'] 
 
 function withStates(hunks: Hunk[], states: readonly HunkState[]): Hunk[] {
   if (states.length === 0) return hunks
-  const byId = new Map(states.map((state) => [state.id, state]))
-  return hunks.map((hunk) => withState(hunk, byId.get(hunk.id)))
+  const known = new Map(states.map((state) => [state.id, state]))
+  return hunks.map((hunk) => withState(hunk, known.get(hunk.id)))
 }
 
 /**

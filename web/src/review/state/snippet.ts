@@ -3,6 +3,7 @@
  * Pure.
  */
 import type { Text } from '@codemirror/state'
+import { shortened } from '../../text/shortened.ts'
 import { countWords } from '../../text/textStatistics.ts'
 import type { Hunk } from '../../wire/generated.ts'
 import { editRange, hunkFrom, hunkTo, isMoved } from './hunk.ts'
@@ -17,6 +18,7 @@ const BEFORE = 40
 const AFTER = 26
 /** So much of it stands close to the change. */
 const NEAR = 12
+/** Long passages keep their beginning. */
 const LONGEST = 90
 
 export function snippet(hunk: Hunk, doc: Text): SnippetPiece[] {
@@ -31,8 +33,8 @@ export function snippet(hunk: Hunk, doc: Text): SnippetPiece[] {
   for (const part of hunk.parts) {
     // Between the two places of a moved change is other text.
     const between = isMoved(hunk) && at < part.from ? ' … ' : doc.sliceString(at, part.from)
-    pieces.push({ kind: 'same', text: shorten(between) })
-    pieces.push({ kind: 'gone', text: shorten(part.base) })
+    pieces.push({ kind: 'same', text: shortened(between, LONGEST) })
+    pieces.push({ kind: 'gone', text: shortened(part.base, LONGEST) })
     pieces.push({
       kind: 'new',
       text: part.insert.length > 400 ? `${part.insert.slice(0, 400)}…` : part.insert,
@@ -94,11 +96,6 @@ function wordsAfter(doc: Text, at: number): string {
   const line = doc.lineAt(at)
   const text = doc.sliceString(at, Math.min(line.to, at + AFTER))
   return at + AFTER >= line.to ? text : text.replace(/\s+\S*$/, '')
-}
-
-/** Long passages keep their beginning. */
-function shorten(text: string): string {
-  return text.length <= LONGEST ? text : `${text.slice(0, LONGEST).toWellFormed()}…`
 }
 
 /** A list row does not begin or end with the line breaks of an inserted paragraph. */

@@ -1,7 +1,7 @@
 /** Publishes the editor's state for the page around the text when the changes in it differ. */
 import type { EditorView, ViewUpdate } from '@codemirror/view'
 import { publish, useOpenDocument } from '../../document/useOpenDocument.ts'
-import type { Hunk } from '../../wire/generated.ts'
+import { isSameList } from '../state/changes.ts'
 import { reviewIn } from './reviewField.ts'
 
 /** Time that the panel may lag behind the text: longer lists cost more to draw. */
@@ -23,7 +23,7 @@ export class ChangesPublisher {
     const now = reviewIn(state)
     if (!docChanged && now === reviewIn(startState)) return
     const shown = reviewIn(useOpenDocument.getState().snapshot)
-    if (!alike(now.hunks, shown.hunks) || !alike(now.streaming, shown.streaming))
+    if (!isSameList(now.hunks, shown.hunks) || !isSameList(now.streaming, shown.streaming))
       this.frame ||= requestAnimationFrame(() => {
         // A timer runs after the frame is painted: drawing a long list takes longer than a frame.
         this.painted = setTimeout(() => this.show())
@@ -51,12 +51,4 @@ export class ChangesPublisher {
     this.moved = undefined
     publish(this.view.state)
   }
-}
-
-/** The same changes with the same status, wherever they are. */
-function alike(a: readonly Hunk[], b: readonly Hunk[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((hunk, index) => hunk.id === b[index]!.id && hunk.status === b[index]!.status)
-  )
 }

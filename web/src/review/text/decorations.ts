@@ -5,6 +5,7 @@
 import type { Range, Text } from '@codemirror/state'
 import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
 import type { Hunk, Part } from '../../wire/generated.ts'
+import type { ChangesState } from '../state/changes.ts'
 import type { EditTools } from '../state/editedHunk.ts'
 import { editRange, hunkFrom, hunkTo, isMoved, spans } from '../state/hunk.ts'
 import { isMarked } from '../state/marks.ts'
@@ -16,16 +17,6 @@ export interface HunkAction {
 }
 export const HUNK_ACTION = 'copydesk:hunk'
 
-interface DecorationInput {
-  hunks: readonly Hunk[]
-  streaming: readonly Hunk[]
-  active: string | null
-  resolved: { hunk: Hunk; outcome: string | null } | null
-  shown: 'markup' | 'proposed' | 'original'
-  editing: string | null
-  edits: Readonly<Record<string, string>>
-}
-
 /** Fetched beside the text: most changes are not edited. */
 let tools: EditTools | null = null
 
@@ -35,7 +26,7 @@ export function setEditTools(fetched: EditTools): void {
 
 export function buildDecorations(
   doc: Text,
-  { hunks: proposed, streaming, active, resolved, shown, editing, edits }: DecorationInput,
+  { hunks: proposed, streaming, active, resolved, shown, editing, edits }: ChangesState,
 ): DecorationSet {
   // What goes in is what is shown: words of one's own in place of the proposed ones.
   const hunks = proposed.map((hunk) => tools?.asEdited(hunk, edits[hunk.id], doc) ?? hunk)

@@ -39,7 +39,7 @@ export function isSeen(lines: readonly Span[], { top, bottom }: Span): boolean {
 export function isInView(view: EditorView, hunk: Hunk): boolean {
   const sheet = openSheet()
   if (!sheet && view.state.field(reviewField).shown === 'original') return false
-  return sheet ? isRowSeen(sheet, hunk) : isSeen(linesOf(view, hunk), freePage(view))
+  return sheet ? isRowSeen(hunk.id) : isSeen(linesOf(view, hunk), freePage(view))
 }
 
 export const hasOpenSheet = (): boolean => openSheet() !== null
@@ -53,19 +53,23 @@ function openSheet(): HTMLElement | null {
 const rowOf = (id: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)
 
-/** Brings the row of a change into view; where not all of it has room, its words. */
-export function showRow(id: string): void {
+/** Returns the row of a change, its list, and the free part of that: the foot lies over the rows. */
+function listedRow(id: string): { row: HTMLElement; body: Element; free: Span } | null {
   const row = rowOf(id)
   const body = row?.closest('.panel-body')
-  if (!row || !body) return
-  const foot = row.closest('.proposal')?.querySelector('.proposal-foot')
-  const { top, bottom } = row.getBoundingClientRect()
-  const page = body.getBoundingClientRect()
-  const end = Math.min(endOf(body), endOf(foot))
-  body.scrollBy(
-    0,
-    rowScroll({ top, bottom }, { top: page.top + CARD_GAP_PX, bottom: end - CARD_GAP_PX }),
-  )
+  if (!row || !body) return null
+  const foot = row.closest('.proposal')?.querySelector('.proposal-foot')?.getBoundingClientRect()
+  const { top, bottom } = body.getBoundingClientRect()
+  return { row, body, free: { top, bottom: Math.min(bottom, foot?.top ?? bottom) } }
+}
+
+/** Brings the row of a change into view; where not all of it has room, its words. */
+export function showRow(id: string): void {
+  const found = listedRow(id)
+  if (!found) return
+  const { row, body, free } = found
+  const list = { top: free.top + CARD_GAP_PX, bottom: free.bottom - CARD_GAP_PX }
+  body.scrollBy(0, rowScroll(row.getBoundingClientRect(), list))
 }
 
 /** Returns how far a list scrolls so that a row is in view: its beginning before its end. Pure. */
@@ -77,31 +81,21 @@ export function rowScroll(row: Span, list: Span): number {
 
 /** Brings the card of a change into view, down to its buttons. */
 export function showCard(id: string): void {
-  const row = rowOf(id)
-  const body = row?.closest('.panel-body')
-  if (!row || !body) return
   showRow(id)
-  const foot = row.closest('.proposal')?.querySelector('.proposal-foot')
-  const end = Math.min(...[body, foot].map((it) => endOf(it)))
+  const found = listedRow(id)
+  if (!found) return
+  const { row, body, free } = found
   const buttons = row.querySelector('.hunk-actions')?.getBoundingClientRect().bottom ?? 0
-  if (buttons > end - CARD_GAP_PX) body.scrollBy(0, buttons - end + CARD_GAP_PX)
-}
-
-/** Returns the height at which the page below a card begins: the foot lies over the rows. */
-function endOf(element: Element | null | undefined): number {
-  const at = element?.getBoundingClientRect()
-  return at ? (element?.matches('.proposal-foot') ? at.top : at.bottom) : Infinity
+  const hidden = buttons - free.bottom + CARD_GAP_PX
+  if (hidden > 0) body.scrollBy(0, hidden)
 }
 
 const CARD_GAP_PX = 8
 
-function isRowSeen(sheet: HTMLElement, hunk: Hunk): boolean {
-  const body = sheet.querySelector('.panel-body')?.getBoundingClientRect()
-  const row = rowOf(hunk.id)
-  const words = row?.querySelector('.hunk-open')?.getBoundingClientRect()
-  if (!body || !words) return false
-  const foot = row?.closest('.proposal')?.querySelector('.proposal-foot')?.getBoundingClientRect()
-  return isSeen([words], { top: body.top, bottom: Math.min(body.bottom, foot?.top ?? body.bottom) })
+function isRowSeen(id: string): boolean {
+  const found = listedRow(id)
+  const words = found?.row.querySelector('.hunk-open')?.getBoundingClientRect()
+  return found !== null && words !== undefined && isSeen([words], found.free)
 }
 
 /** Height above the bar in which something may be said at any time. */

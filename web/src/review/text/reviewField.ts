@@ -30,6 +30,7 @@ import {
   type ResolvedChange,
   type TextView,
   following,
+  isSameList,
 } from '../state/changes.ts'
 
 export interface ReviewState extends ChangesState {
@@ -102,14 +103,12 @@ const isSame = (a: ChangesState, b: ChangesState): boolean =>
 
 /** The same changes in the same states, none of them touched: they went along with the text. */
 function isOnlyMoved(before: ReviewState, now: ChangesState, tr: Transaction): boolean {
-  const are = (a: readonly Hunk[], b: readonly Hunk[]) =>
-    a.length === b.length &&
-    a.every((hunk, index) => hunk.id === b[index]!.id && hunk.status === b[index]!.status)
   const { shown, editing, active, resolved } = before
   if (!tr.docChanged || tr.effects.some((effect) => effect.is(setHunks)) || resolved) return false
   if (now.shown !== shown || now.editing !== editing || now.active !== active) return false
   if (now.edits !== before.edits) return false
-  if (!are(before.hunks, now.hunks) || !are(before.streaming, now.streaming)) return false
+  if (!isSameList(before.hunks, now.hunks) || !isSameList(before.streaming, now.streaming))
+    return false
   const { doc } = tr.startState
   return [...before.hunks, ...before.streaming].every((hunk) => {
     const end = Math.min(hunkTo(hunk), doc.length)

@@ -1,4 +1,5 @@
 /** Says on the page that approvals are off, for as long as they are. */
+import { Button } from '../../ui/Button.tsx'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { configure } from '../actions/settings.ts'
 
@@ -14,13 +15,7 @@ export function ApprovalsOff() {
         can be undone from its card.
       </span>
       {owner && (
-        <button
-          type="button"
-          className="button"
-          onClick={() => void configure({ approvals: 'on' })}
-        >
-          Turn approvals on
-        </button>
+        <Button onClick={() => void configure({ approvals: 'on' })}>Turn approvals on</Button>
       )}
     </div>
   )

@@ -6,7 +6,7 @@ import { useApproved } from '../hooks/useApproved.ts'
 import { BarNotes } from './BarNotes.tsx'
 import { SHIFT } from '../../ui/keyNames.ts'
 import { go } from '../actions/activeChange.ts'
-import { Icon } from '../../ui/icons.tsx'
+import { IconButton } from '../../ui/Button.tsx'
 import { usePanel } from '../stores/panel.ts'
 import { TextViewChoice } from './cards/TextViewChoice.tsx'
 import { DecisionButtons } from './cards/DecisionButtons.tsx'
@@ -27,15 +27,12 @@ export function BarChanges({ view, at, hunk, decides, request }: ChangesProps) {
   return (
     <>
       <BarNotes note={resolved?.outcome ?? approved.words} hunk={hunk} />
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Previous change"
+      <IconButton
+        label="Previous change"
+        name="up"
         title={`Previous change (${SHIFT} F8)`}
         onClick={() => go(view, -1)}
-      >
-        <Icon name="up" />
-      </button>
+      />
       <button
         type="button"
         className="count"
@@ -51,15 +48,12 @@ export function BarChanges({ view, at, hunk, decides, request }: ChangesProps) {
           `${total} left`
         )}
       </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label="Next change"
+      <IconButton
+        label="Next change"
+        name="down"
         title="Next change (F8)"
         onClick={() => go(view, 1)}
-      >
-        <Icon name="down" />
-      </button>
+      />
       <TextViewChoice />
       {decides && (
         <>

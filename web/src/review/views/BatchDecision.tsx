@@ -1,9 +1,9 @@
 /** Several suggestions at once: one decision, one message, each decided on its own. */
-import { useSession } from '../../session/store.ts'
+import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { plural } from '../../ui/timeFormat.ts'
-import type { Hunk, ToolApprovalRequest } from '../../wire/generated.ts'
-import { batchOf } from '../state/batch.ts'
+import type { ToolApprovalRequest } from '../../wire/generated.ts'
+import { type Batch, batchOf } from '../state/batch.ts'
 import { useReviewState } from '../hooks/useReviewState.ts'
 import { useBusy } from '../stores/busy.ts'
 import { decideBatch } from '../actions/decide.ts'
@@ -39,13 +39,7 @@ export function BatchDecision() {
       ) : reasoning === REASON && first ? (
         <ReasonForm keptAs={REASON} forms={[rejectingAll(waiting, first, open)]} />
       ) : (
-        <Choices
-          waiting={waiting}
-          acceptable={acceptable}
-          ready={ready}
-          accept={accept}
-          open={open}
-        />
+        <Choices batch={together} accept={accept} />
       )}
     </section>
   )
@@ -73,19 +67,9 @@ const rejectingAll = (
     decideBatch(requests, (request) => rejectionOfAll(request, feedback)),
   )
 
-interface ChoicesProps {
-  waiting: readonly ToolApprovalRequest[]
-  acceptable: readonly ToolApprovalRequest[]
-  /** The changes that can be accepted now. */
-  ready: readonly Hunk[]
-  accept: string
-  open: number
-}
-
-function Choices({ waiting, acceptable, ready, accept, open }: ChoicesProps) {
+function Choices({ batch, accept }: { batch: Batch; accept: string }) {
+  const { waiting, acceptable, ready, open } = batch
   const busy = useBusy((state) => state.ids.size > 0)
-  const offline = useSession((session) => session.link !== 'online')
-  const off = busy || offline
   return (
     <>
       <p>
@@ -94,36 +78,32 @@ function Choices({ waiting, acceptable, ready, accept, open }: ChoicesProps) {
       <div className="hunk-actions">
         {ready.length > 0 && (
           <>
-            <button
+            <OnlineButton
+              look="accept"
               data-decides=""
-              type="button"
-              className="button is-accept"
-              disabled={off}
+              disabled={busy}
               onClick={() => usePanel.setState({ together: { title: accept, hunks: ready } })}
             >
               {accept}…
-            </button>
-            <button
-              type="button"
-              className="button is-quiet"
-              disabled={off}
+            </OnlineButton>
+            <OnlineButton
+              look="quiet"
+              disabled={busy}
               aria-label={`${accept}, with a note`}
               title="Accept with a note"
               onClick={() => usePanel.setState({ reasoning: NOTE, editing: null })}
             >
               <Icon name="speech" size={14} />
-            </button>
+            </OnlineButton>
           </>
         )}
         <KeepMeaningButton of={acceptable} />
-        <button
-          type="button"
-          className="button"
-          disabled={off}
+        <OnlineButton
+          disabled={busy}
           onClick={() => usePanel.setState({ reasoning: REASON, editing: null })}
         >
           Reject all {open}…
-        </button>
+        </OnlineButton>
       </div>
     </>
   )

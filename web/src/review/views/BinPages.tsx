@@ -1,6 +1,8 @@
 /**
  * A bin page by page, whatever it is the bin of: which of it to show, and the way to what is older.
  */
+import { OnlineButton } from '../../session/OnlineButton.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { type ReactNode, useEffect } from 'react'
 import { useSession } from '../../session/store.ts'
 import type { ToolApprovalRequest } from '../../wire/generated.ts'
@@ -33,16 +35,14 @@ export function BinPages({ bin, id, filters, live, list, empty }: Props) {
       {(requests.length > 0 || filter !== 'all') && (
         <div className="chips bin-filter" role="group" aria-label="Show">
           {filters.map(([name, words]) => (
-            <button
-              type="button"
+            <OnlineButton
+              look="chip"
               key={name}
-              className="chip"
               aria-pressed={name === filter}
-              disabled={!online}
               onClick={() => choose(name)}
             >
               {words}
-            </button>
+            </OnlineButton>
           ))}
         </div>
       )}
@@ -56,20 +56,15 @@ export function BinPages({ bin, id, filters, live, list, empty }: Props) {
       {state === 'failed' && (
         <p className="warn-note" role="alert">
           The bin could not be read.{' '}
-          <button type="button" className="link" onClick={() => choose(filter)}>
+          <Button look="link" onClick={() => choose(filter)}>
             Try again
-          </button>
+          </Button>
         </p>
       )}
       {more && state === 'ready' && (
-        <button
-          type="button"
-          className="button bin-older"
-          disabled={!online}
-          onClick={() => void loadMore(bin)}
-        >
+        <OnlineButton className="bin-older" onClick={() => void loadMore(bin)}>
           Show older
-        </button>
+        </OnlineButton>
       )}
     </>
   )

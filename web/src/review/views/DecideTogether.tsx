@@ -1,6 +1,6 @@
 /** Several changes of a kind: each is listed before one decision is made about all of them. */
+import { OnlineButton } from '../../session/OnlineButton.tsx'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
-import { useSession } from '../../session/store.ts'
 import { Dialog } from '../../ui/Dialog.tsx'
 import type { Hunk } from '../../wire/generated.ts'
 import { plural } from '../../ui/timeFormat.ts'
@@ -27,7 +27,6 @@ export function DecideTogether({ of }: { of: Together }) {
   const { title, hunks, keepsMeaning = false } = of
   const { leave, stay } = useReturnFocus()
   const busy = useBusy((state) => hunks.some(({ id }) => state.ids.has(id)))
-  const offline = useSession((session) => session.link !== 'online')
   const doc = useOpenDocument(({ snapshot }) => snapshot?.doc)
   const isEdited = useKeptEdits()
   const listed = useListed(of, isEdited)
@@ -43,17 +42,17 @@ export function DecideTogether({ of }: { of: Together }) {
     leave()
     void decideTogether(listed, choice).then((done) => (done ? close() : stay()))
   }
-  const common = { type: 'button', 'data-decides': '', disabled: busy || offline } as const
+  const common = { 'data-decides': '', disabled: busy }
   const those = plural(listed.length, 'change')
   const foot = listed.length > 0 && (
     <>
-      <button {...common} className="button is-accept" onClick={() => send('accept')}>
+      <OnlineButton look="accept" {...common} onClick={() => send('accept')}>
         Accept {those}
-      </button>
+      </OnlineButton>
       {!keepsMeaning && (
-        <button {...common} className="button" onClick={() => send('reject')}>
+        <OnlineButton {...common} onClick={() => send('reject')}>
           Reject {those}
-        </button>
+        </OnlineButton>
       )}
     </>
   )

@@ -1,8 +1,10 @@
 /** Frozen passages of the document, each with the way to it. */
+import { Button } from '../../ui/Button.tsx'
 import { useOpenDocument } from '../../document/useOpenDocument.ts'
 import { frozenIn } from '../../frozen/field.ts'
 import { nothingFrozen } from '../../frozen/wording.ts'
 import { unfreeze } from '../../frozen/freeze.ts'
+import { shortened } from '../../text/shortened.ts'
 import type { Range } from '../../wire/generated.ts'
 import { openDocument } from '../../document/openDocument.ts'
 import { EditorView } from '@codemirror/view'
@@ -37,14 +39,12 @@ export function Passages({ fixed, mayFreeze, onJump }: PassagesProps) {
               {quote(snapshot.sliceDoc(range.from, range.to))}
             </button>
             {!fixed && (
-              <button
-                type="button"
-                className="button"
+              <Button
                 aria-label={`Unfreeze “${quote(snapshot.sliceDoc(range.from, range.to))}”`}
                 onClick={() => unfreeze(index)}
               >
                 Unfreeze
-              </button>
+              </Button>
             )}
           </li>
         ))}
@@ -55,10 +55,7 @@ export function Passages({ fixed, mayFreeze, onJump }: PassagesProps) {
 
 const MAX_QUOTE_CHARS = 140
 
-function quote(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length <= MAX_QUOTE_CHARS ? line : `${line.slice(0, MAX_QUOTE_CHARS).toWellFormed()}…`
-}
+const quote = (text: string): string => shortened(text.replace(/\s+/g, ' ').trim(), MAX_QUOTE_CHARS)
 
 function jump({ from, to }: Range): void {
   const view = openDocument()?.view

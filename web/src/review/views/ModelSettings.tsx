@@ -1,6 +1,7 @@
 /** In the review settings: which models may see the text of this document. */
 import { useState } from 'react'
 import { useSession } from '../../session/store.ts'
+import { Problem } from '../../ui/Problem.tsx'
 import { Setting } from '../../ui/Setting.tsx'
 import type { ModelAccess } from '../../wire/generated.ts'
 import { configure, MODEL_ACCESS } from '../actions/settings.ts'
@@ -44,11 +45,7 @@ export function ModelSettings({ access, fixed }: { access: ModelAccess; fixed: b
             }
           />
         ))}
-      {refusal && (
-        <p className="warn-note" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Problem words={refusal} />
     </fieldset>
   )
 }

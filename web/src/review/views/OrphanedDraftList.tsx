@@ -2,6 +2,7 @@
  * Half-written words about requests that were decided otherwise, offered back: no words are thrown
  * away.
  */
+import { Button } from '../../ui/Button.tsx'
 import { useRef } from 'react'
 import { copyText } from '../../ui/clipboard.ts'
 import { type DraftStore, useDrafts, forgetOrphan } from '../stores/drafts.ts'
@@ -41,23 +42,20 @@ export function OrphanedDraftList({ store: useThese = useDrafts, onPutIn }: Prop
             <blockquote tabIndex={0}>{text}</blockquote>
             <div className="hunk-actions">
               {onPutIn && (
-                <button
-                  type="button"
-                  className="button is-primary"
+                <Button
+                  look="primary"
                   onClick={() => {
                     onPutIn(text)
                     forgetOrphan(orphan, useThese)
                   }}
                 >
                   Put in at the caret
-                </button>
+                </Button>
               )}
-              <button type="button" className="button" onClick={() => void copyText(text)}>
-                Copy
-              </button>
-              <button type="button" className="button is-danger" onClick={() => throwAway(orphan)}>
+              <Button onClick={() => void copyText(text)}>Copy</Button>
+              <Button look="danger" onClick={() => throwAway(orphan)}>
                 Discard
-              </button>
+              </Button>
             </div>
           </div>
         )

@@ -2,6 +2,7 @@
  * Words that were changed after they were accepted: the text now, and the text that an undo would
  * put in its place.
  */
+import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { undoAnyway, useOverwrite } from '../actions/undo.ts'
 
@@ -11,12 +12,10 @@ export function OverwriteDialog() {
   const close = () => useOverwrite.setState({ asked: null })
   const foot = (
     <>
-      <button type="button" className="button is-danger" onClick={() => void undoAnyway(asked)}>
+      <Button look="danger" onClick={() => void undoAnyway(asked)}>
         Undo anyway
-      </button>
-      <button type="button" className="button" onClick={close}>
-        Keep what is there
-      </button>
+      </Button>
+      <Button onClick={close}>Keep what is there</Button>
     </>
   )
   return (

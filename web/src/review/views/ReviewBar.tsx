@@ -2,6 +2,7 @@
  * The bar at the bottom: where we are among the changes, and the two decisions. Single letters work
  * here.
  */
+import { Button } from '../../ui/Button.tsx'
 import type { EditorView } from '@codemirror/view'
 import { useLayoutEffect, useRef } from 'react'
 import { cancelRun } from '../../chat/composer/ask.ts'
@@ -103,12 +104,12 @@ function Finished({ view }: { view: EditorView }) {
         All changes are reviewed
       </span>
       <span className="divide" />
-      <button type="button" className="button" onClick={() => void undoLastDecision()}>
+      <Button onClick={() => void undoLastDecision()}>
         Undo <kbd data-keys="U" />
-      </button>
-      <button type="button" className="button" onClick={() => leaveBar(view)}>
+      </Button>
+      <Button onClick={() => leaveBar(view)}>
         Back to the text <kbd data-keys="Esc" />
-      </button>
+      </Button>
     </>
   )
 }
@@ -120,9 +121,9 @@ function Writing({ id }: { id: string }) {
         Writing…
       </span>
       <span className="divide" />
-      <button type="button" className="button" onClick={() => cancelRun(id)}>
+      <Button onClick={() => cancelRun(id)}>
         <Icon name="stop" size={13} /> Stop
-      </button>
+      </Button>
     </div>
   )
 }

@@ -1,4 +1,5 @@
 /** Settings of the review of this document, and its frozen passages. */
+import { Button } from '../../ui/Button.tsx'
 import { useState } from 'react'
 import { useOpenDocumentFields } from '../../document/useOpenDocument.ts'
 import { Policies } from '../../rules/Policies.tsx'
@@ -7,6 +8,7 @@ import { useSession } from '../../session/store.ts'
 import { Choice } from '../../ui/Choice.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { Problem } from '../../ui/Problem.tsx'
 import { Setting } from '../../ui/Setting.tsx'
 import { ModelSettings } from './ModelSettings.tsx'
 import { configure, POLICIES, timeLimits } from '../actions/settings.ts'
@@ -18,16 +20,15 @@ export function ReviewSettings() {
   const [open, setOpen] = useState(false)
   return (
     <>
-      <button
-        type="button"
-        className="button is-quiet"
+      <Button
+        look="quiet"
         aria-label="Review settings"
         title="Review settings: who decides, time limit, frozen passages"
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}
       >
         <Icon name="sliders" size={14} /> Settings
-      </button>
+      </Button>
       {open && (
         <Dialog title="Review settings" onClose={() => setOpen(false)}>
           <Settings onJump={() => setOpen(false)} />
@@ -58,11 +59,7 @@ function Settings({ onJump }: { onJump: () => void }) {
             onChange={() => void configure({ policy }).then(setRefusal)}
           />
         ))}
-        {refusal && (
-          <p className="warn-note" role="alert">
-            {refusal}
-          </p>
-        )}
+        <Problem words={refusal} />
       </fieldset>
       <fieldset disabled={fixed}>
         <legend>Before a change lands</legend>

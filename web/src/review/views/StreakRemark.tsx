@@ -1,5 +1,5 @@
 /** A quiet remark: changes of meaning were accepted fast, and can be looked at again. */
-import { Icon } from '../../ui/icons.tsx'
+import { Button, IconButton } from '../../ui/Button.tsx'
 import { remarkWords } from '../state/streak.ts'
 import { usePanel } from '../stores/panel.ts'
 import { setRemarks } from '../stores/remarks.ts'
@@ -11,25 +11,22 @@ export function StreakRemark() {
       {hurried && (
         <div className="review-note streak">
           <span>{remarkWords(hurried)}</span>
-          <button
-            type="button"
-            className="link"
+          <Button
+            look="link"
             aria-haspopup="dialog"
             onClick={() => usePanel.setState({ again: hurried, remark: null })}
           >
             {hurried.length === 1 ? 'Look at it again' : `Look at these ${hurried.length} again`}
-          </button>
-          <button type="button" className="link" onClick={() => setRemarks(false)}>
+          </Button>
+          <Button look="link" onClick={() => setRemarks(false)}>
             Do not remark this again
-          </button>
-          <button
-            type="button"
-            className="icon-button"
-            aria-label="Close the remark"
+          </Button>
+          <IconButton
+            label="Close the remark"
+            name="cross"
+            size={12}
             onClick={() => usePanel.setState({ remark: null })}
-          >
-            <Icon name="cross" size={12} />
-          </button>
+          />
         </div>
       )}
     </div>

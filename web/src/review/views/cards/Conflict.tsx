@@ -1,4 +1,5 @@
 /** A person changed the very words the AI wanted to replace: three texts, four ways on. */
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
 import { askAgain } from '../../../chat/composer/ask.ts'
 import { Icon } from '../../../ui/icons.tsx'
@@ -74,28 +75,25 @@ export function Conflict({ hunk, number, busy, types, children }: Props) {
       </dl>
       <div className="hunk-actions">
         {ways.map(({ words, name, decides, act }) => (
-          <button
-            type="button"
+          <OnlineButton
             key={words}
             data-decides={decides}
-            className="button"
             disabled={busy}
             aria-label={`${name ?? `${words},`} change ${number}`}
             onClick={act}
           >
             {words}
-          </button>
+          </OnlineButton>
         ))}
-        <button
-          type="button"
-          className="button is-quiet"
+        <OnlineButton
+          look="quiet"
           disabled={busy}
           aria-label={`Keep the text, change ${number}, with a reason`}
           title="Keep the text, with a reason"
           onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}
         >
           <Icon name="speech" size={14} />
-        </button>
+        </OnlineButton>
         {children}
       </div>
     </>

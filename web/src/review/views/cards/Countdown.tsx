@@ -2,9 +2,11 @@
  * The time that the request still waits, the people who hold it by looking, and more time for those
  * who need it.
  */
-import { useEffect, useState } from 'react'
-import { useCapability, useSession, wire } from '../../../session/store.ts'
+import { useState } from 'react'
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
+import { wire } from '../../../session/store.ts'
 import { timeLeft, timeSpan } from '../../../ui/timeFormat.ts'
+import { useNow } from '../../../ui/useNow.ts'
 import type { ToolApprovalRequest } from '../../../wire/generated.ts'
 import { explain } from '../../actions/explain.ts'
 import './Countdown.css'
@@ -18,13 +20,11 @@ interface Props {
 }
 
 export function Countdown({ request, others, mayDecide }: Props) {
-  const canExtend = useCapability('extend') && mayDecide
-  const offline = useSession((session) => session.link !== 'online')
   const looking =
     others.length === 0
       ? ''
       : `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} looking at this.`
-  const now = useNow(request.expires_at !== null && !request.paused)
+  const now = useNow(request.expires_at === null || request.paused ? null : 1_000)
   if (request.expires_at === null)
     return looking === '' ? null : <p className="countdown">{looking}</p>
   const remaining = Date.parse(request.expires_at) - now
@@ -40,17 +40,15 @@ export function Countdown({ request, others, mayDecide }: Props) {
           timeLeft(remaining)
         )}
       </span>
-      {canExtend && (
-        <button
-          type="button"
-          className={short ? 'button' : 'link'}
-          disabled={offline}
+      {mayDecide && (
+        <OnlineButton
+          look={short ? undefined : 'link'}
           onClick={() =>
             void wire.call('approval:extend', { request_id: request.request_id }).catch(explain)
           }
         >
           Keep it
-        </button>
+        </OnlineButton>
       )}
     </p>
   )
@@ -60,14 +58,4 @@ export function Countdown({ request, others, mayDecide }: Props) {
 function Paused({ remaining }: { remaining: number }) {
   const [left] = useState(remaining)
   return <>Expires {timeSpan(left)} after you leave</>
-}
-
-function useNow(ticking: boolean): number {
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    if (!ticking) return
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
-    return () => clearInterval(timer)
-  }, [ticking])
-  return now
 }

@@ -1,13 +1,14 @@
 /** Decisions about all changes of one request. */
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
+import { Button } from '../../../ui/Button.tsx'
 import type { ToolApprovalRequest, Hunk } from '../../../wire/generated.ts'
 import { usePanel } from '../../stores/panel.ts'
-import { useSession, useCapability } from '../../../session/store.ts'
 import { canRemember } from '../../../rules/wording.ts'
 import { useHasKeptEdit } from '../../stores/keptEdits.ts'
 import { ReasonForm } from './ReasonForm.tsx'
 import { draftOf } from '../../state/drafts.ts'
 import { acceptAllForm, rejectForm } from '../../state/decisionForms.ts'
-import { rejectAll, acceptAll, acceptHunk } from '../../actions/decide.ts'
+import { decideAll, acceptAll, acceptHunk } from '../../actions/decide.ts'
 import { keptEdits } from '../../stores/drafts.ts'
 import { Icon } from '../../../ui/icons.tsx'
 import { isProofread, corrections } from '../../state/similar.ts'
@@ -30,8 +31,6 @@ export function DecideAll({
   hunks: readonly Hunk[]
 }) {
   const reasoning = usePanel((panel) => panel.reasoning)
-  const offline = useSession((session) => session.link !== 'online')
-  const hasRules = useCapability('rules')
   const open = hunks.length
   const reviewer = useReviewer()
   const ready = hunks.filter(
@@ -41,7 +40,7 @@ export function DecideAll({
   const only = ready.length === 1 ? ready[0] : undefined
   // A note goes with all of them, and so not where some are left to others.
   const isAll = ready.length === hunks.filter((hunk) => hunk.status === 'pending').length
-  const remembers = hasRules && ready.length === open && canRemember(request)
+  const remembers = ready.length === open && canRemember(request)
   const isEdited = useHasKeptEdit(only)
   const accept = !only
     ? `Accept all ${ready.length}`
@@ -49,54 +48,40 @@ export function DecideAll({
       ? 'Accept your edit'
       : 'Accept 1 change'
   if (reasoning === request.request_id) {
-    const form = rejectForm(request, `Reject all ${open}`, (all, { feedback }) =>
-      rejectAll(all, feedback),
-    )
+    const form = rejectForm(request, `Reject all ${open}`, decideAll)
     return <ReasonForm keptAs={draftOf(request.request_id, 'reason')} forms={[form]} />
   }
   if (reasoning === noteFor(request)) {
-    const form = acceptAllForm(
-      request,
-      accept,
-      (all, { note }) => acceptAll(all, note),
-      keptEdits(),
-    )
+    const form = acceptAllForm(request, accept, decideAll, keptEdits())
     return <ReasonForm keptAs={draftOf(request.request_id, 'note')} forms={[form]} />
   }
   const note = (
-    <button
-      type="button"
-      className="button is-quiet"
-      disabled={offline}
+    <OnlineButton
+      look="quiet"
       onClick={() => usePanel.setState({ reasoning: noteFor(request), editing: null })}
     >
       <Icon name="speech" size={14} /> {accept} with a note
-    </button>
+    </OnlineButton>
   )
   return (
     <>
       {ready.length > 0 && (
-        <button
+        <OnlineButton
+          look="accept"
           data-decides=""
-          type="button"
-          className="button is-accept"
-          disabled={offline}
           onClick={() =>
             only ? void acceptHunk(only) : list(`All changes: ${ready.length}`, ready)
           }
         >
           {only ? accept : `${accept}…`}
-        </button>
+        </OnlineButton>
       )}
       <KeepMeaningButton of={[request]} />
-      <button
-        type="button"
-        className="button"
-        disabled={offline}
+      <OnlineButton
         onClick={() => usePanel.setState({ reasoning: request.request_id, editing: null })}
       >
         {open === 1 ? 'Reject 1 change…' : `Reject all ${open}…`}
-      </button>
+      </OnlineButton>
       {!isProofread(request.hunks, request) && (
         <Corrections hunks={corrections(ready, request)} of={ready} />
       )}
@@ -108,7 +93,7 @@ export function DecideAll({
           <RememberOffer
             request={request}
             accept={accept}
-            send={(wish) => acceptAll(request, '', wish)}
+            send={(wish) => acceptAll(request, wish)}
           />
         </details>
       )}
@@ -125,9 +110,9 @@ function Corrections({ hunks: found, of }: { hunks: readonly Hunk[]; of: readonl
   const isSame = (all: readonly Hunk[]) => all.every((hunk) => found.includes(hunk))
   if (found.length === 0 || isSame(of) || (isSame(keeping) && !found.some(isMarked))) return null
   return (
-    <button type="button" className="button" onClick={() => list('Corrections', found)}>
+    <Button onClick={() => list('Corrections', found)}>
       {found.length === 1 ? 'Accept 1 correction…' : `Accept all ${found.length} corrections…`}
-    </button>
+    </Button>
   )
 }
 

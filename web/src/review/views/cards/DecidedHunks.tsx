@@ -1,7 +1,8 @@
 /** Changes that were decided, one by one: what they were, who decided, and the way back. */
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import { useState } from 'react'
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
-import { useCapability, useSession } from '../../../session/store.ts'
+import { useSession } from '../../../session/store.ts'
 import type { Hunk } from '../../../wire/generated.ts'
 import { proposeOneAgain, useUnplacedHunks } from '../../actions/reopen.ts'
 import { undo } from '../../actions/undo.ts'
@@ -17,17 +18,14 @@ interface Props {
   label: string
   hunks: readonly Hunk[]
   open?: boolean
-  /**
-   * Set where the list holds all changes of the request: the card has the buttons for undo then.
-   */
-  whole?: boolean
 }
 
-export function DecidedHunks({ label, hunks, open = false, whole = false }: Props) {
+export function DecidedHunks({ label, hunks, open = false }: Props) {
   // There may be hundreds, which few people open.
   const [isOpen, setOpen] = useState(open)
   if (hunks.length === 0) return null
-  const single = whole && hunks.filter(isRefused).length < 2
+  // The card has the button then.
+  const single = hunks.filter(isRefused).length < 2
   return (
     <details
       className="decided"
@@ -56,9 +54,8 @@ interface RowProps {
 export function DecidedHunkRow({ hunk, single, pieces }: RowProps) {
   const me = useSession((session) => session.me?.user.id)
   const mayDecide = canDecide(useOpenDocument((state) => state.role))
-  const canUndo = useCapability('undo') && mayDecide && hunk.status === 'accepted'
-  const canReopen = useCapability('reopen') && mayDecide && !single && isRefused(hunk)
-  const offline = useSession((session) => session.link !== 'online')
+  const canUndo = mayDecide && hunk.status === 'accepted'
+  const canReopen = mayDecide && !single && isRefused(hunk)
   const reason = hunk.decided?.feedback ?? ''
   const unplaced = useUnplacedHunks(({ ids }) => ids.has(hunk.id)) && hunk.status !== 'accepted'
   return (
@@ -74,16 +71,14 @@ export function DecidedHunkRow({ hunk, single, pieces }: RowProps) {
         </span>
         {unplaced && <span className="badge">No place for it in today’s text</span>}
         {(canUndo || canReopen) && (
-          <button
-            type="button"
-            className="link"
-            disabled={offline}
+          <OnlineButton
+            look="link"
             onClick={() =>
               void (canUndo ? undo(hunk.request_id, [hunk.id]) : proposeOneAgain(hunk))
             }
           >
             {canUndo ? 'Undo' : 'Bring back'}
-          </button>
+          </OnlineButton>
         )}
       </p>
     </li>

@@ -1,4 +1,5 @@
 /** The explanation of a request, cut to its beginning where it is long. */
+import { Button } from '../../../ui/Button.tsx'
 import { useState } from 'react'
 import './Explanation.css'
 
@@ -11,10 +12,10 @@ export function Explanation({ words }: { words: string }) {
   return (
     <p className={`answer ${whole ? '' : 'is-clamped'}`}>
       <span>{words}</span>{' '}
-      <button type="button" className="link" onClick={() => setWhole(!whole)}>
+      <Button look="link" onClick={() => setWhole(!whole)}>
         {whole ? 'Less' : 'More'}
         <span className="hidden-label"> of the explanation</span>
-      </button>
+      </Button>
     </p>
   )
 }

@@ -1,4 +1,5 @@
 /** The active change in the panel: facts about it, and the decisions. */
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import type { Hunk, ToolApprovalRequest } from '../../../wire/generated.ts'
 import { usePanel } from '../../stores/panel.ts'
 import { useEffect } from 'react'
@@ -10,7 +11,6 @@ import { CommentButton } from '../../../comments/views/CommentButton.tsx'
 import { DecisionButtons } from './DecisionButtons.tsx'
 import { CompareButton, DeferButton, SplitButton, HunkSize } from './HunkButtons.tsx'
 import { useBusy } from '../../stores/busy.ts'
-import { useSession } from '../../../session/store.ts'
 import { mayType } from '../../state/permissions.ts'
 import { useReviewer } from '../../stores/reviewer.ts'
 import { ReasonForm } from './ReasonForm.tsx'
@@ -59,7 +59,7 @@ export function HunkBody({ hunk, number, total, request }: HunkBodyProps) {
         <div className="hunk-actions">
           <CompareButton hunk={hunk} number={number} />
           <CommentButton hunk={hunk} number={number} />
-          <DeferButton hunk={hunk} number={number} total={total} off={false} />
+          <DeferButton hunk={hunk} number={number} total={total} busy={false} />
         </div>
       )}
     </div>
@@ -69,7 +69,6 @@ export function HunkBody({ hunk, number, total, request }: HunkBodyProps) {
 function Choices({ hunk, number, total, request }: HunkBodyProps) {
   const { editing, reasoning } = usePanel()
   const busy = useBusy((state) => state.ids.has(hunk.id))
-  const offline = useSession((session) => session.link !== 'online')
   const types = mayType(useReviewer())
   if (types && editing === hunk.id)
     return <p className="card-note">You are editing this in the text.</p>
@@ -81,7 +80,7 @@ function Choices({ hunk, number, total, request }: HunkBodyProps) {
         others={tally(request.hunks).open - 1}
       />
     )
-  const shown = { hunk, number, total, off: busy || offline }
+  const shown = { hunk, number, total, busy }
   const more = (
     <>
       <SplitButton {...shown} />
@@ -90,7 +89,7 @@ function Choices({ hunk, number, total, request }: HunkBodyProps) {
   )
   if (hunk.status === 'conflict')
     return (
-      <Conflict hunk={hunk} number={number} busy={busy || offline} types={types}>
+      <Conflict hunk={hunk} number={number} busy={busy} types={types}>
         {more}
       </Conflict>
     )
@@ -100,16 +99,15 @@ function Choices({ hunk, number, total, request }: HunkBodyProps) {
       <span className="in-sheet">
         <DecisionButtons hunk={hunk} of={`change ${number} of ${total}`} sheet />
       </span>
-      <button
-        type="button"
-        className="button is-quiet"
-        disabled={busy || offline}
+      <OnlineButton
+        look="quiet"
+        disabled={busy}
         aria-label={`Add a reason for change ${number} of ${total}`}
         title="With a reason or a note"
         onClick={() => usePanel.setState({ reasoning: hunk.id, editing: null })}
       >
         <Icon name="speech" size={14} /> Add a reason
-      </button>
+      </OnlineButton>
       {more}
       <CompareButton hunk={hunk} number={number} />
       <CommentButton hunk={hunk} number={number} />

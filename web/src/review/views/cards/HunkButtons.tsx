@@ -1,4 +1,6 @@
 /** Buttons of the active change that stand beside accepting and rejecting it. */
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
+import { Button } from '../../../ui/Button.tsx'
 import { Icon } from '../../../ui/icons.tsx'
 import type { Hunk } from '../../../wire/generated.ts'
 import { usePanel } from '../../stores/panel.ts'
@@ -12,15 +14,14 @@ interface ButtonProps {
   hunk: Hunk
   number: number
   total: number
-  off: boolean
+  busy: boolean
 }
 
 /** The paragraph of the change, as it is and as it would be. */
 export function CompareButton({ hunk, number }: { hunk: Hunk; number: number }) {
   return (
-    <button
-      type="button"
-      className="button is-quiet"
+    <Button
+      look="quiet"
       aria-label={`Compare the paragraph of change ${number} side by side`}
       aria-haspopup="dialog"
       title="The paragraph as it is and as proposed, side by side"
@@ -29,43 +30,41 @@ export function CompareButton({ hunk, number }: { hunk: Hunk; number: number }) 
       }
     >
       Compare
-    </button>
+    </Button>
   )
 }
 
 /** Puts the change at the end of one's own list, or back. */
-export function DeferButton({ hunk, number, total, off }: ButtonProps) {
+export function DeferButton({ hunk, number, total, busy }: ButtonProps) {
   const isLater = usePanel(({ list }) => list.later.has(hunk.id))
   return (
-    <button
-      type="button"
-      className="icon-button"
-      disabled={off}
+    <OnlineButton
+      look="icon"
+      disabled={busy}
       aria-pressed={isLater}
       aria-label={`Put change ${number} of ${total} off for later`}
       title="At the end of your own list (D)"
       onClick={() => void deferHunk(hunk)}
     >
       <Icon name="clock" size={14} />
-    </button>
+    </OnlineButton>
   )
 }
 
 /** Makes each place of the change a change of its own. */
-export function SplitButton({ hunk, number, total, off }: ButtonProps) {
+export function SplitButton({ hunk, number, total, busy }: ButtonProps) {
   if (!canSplit(hunk)) return null
   const parts = hunk.parts.length
   return (
-    <button
-      type="button"
-      className="button is-quiet"
-      disabled={off}
+    <OnlineButton
+      look="quiet"
+      disabled={busy}
       aria-label={`Split change ${number} of ${total} into ${parts} changes`}
       title={`Decide its ${parts} places one by one (S)`}
       onClick={() => void splitHunk(hunk)}
     >
       Split
-    </button>
+    </OnlineButton>
   )
 }
 

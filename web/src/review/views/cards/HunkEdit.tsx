@@ -1,4 +1,5 @@
 /** The proposed words, to be changed in their own place before they are accepted. */
+import { Button } from '../../../ui/Button.tsx'
 import { isolateHistory } from '@codemirror/commands'
 import type { EditorState } from '@codemirror/state'
 import { useState } from 'react'
@@ -90,20 +91,14 @@ export function HunkEdit({ hunk, number, opened }: Props) {
         otherwise="What was applied, with your words"
       />
       <div className="hunk-actions">
-        <button
-          type="button"
-          data-decides=""
-          className="button is-accept"
-          disabled={busy}
-          onClick={send}
-        >
+        <Button look="accept" data-decides="" disabled={busy} onClick={send}>
           Accept edited
-        </button>
-        <button type="button" className="button is-quiet" onClick={discard}>
+        </Button>
+        <Button look="quiet" onClick={discard}>
           {text === proposed && whole === sentence.before + sentence.middle + sentence.after
             ? 'Cancel'
             : 'Discard edit'}
-        </button>
+        </Button>
       </div>
     </div>
   )

@@ -1,5 +1,5 @@
 /** Offers to accept the changes without marks, where there are others too. */
-import { useSession } from '../../../session/store.ts'
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import type { ToolApprovalRequest } from '../../../wire/generated.ts'
 import { useReviewState } from '../../hooks/useReviewState.ts'
 import { isMarked } from '../../state/marks.ts'
@@ -12,7 +12,6 @@ export function KeepMeaningButton({ of }: { of: readonly ToolApprovalRequest[] }
   const all = useReviewState((review) => review.hunks)
   // The marks of a change are those of the proposed words.
   const isEdited = useKeptEdits()
-  const offline = useSession((session) => session.link !== 'online')
   const needs = new Map(of.map(({ request_id, approvals }) => [request_id, approvals.need]))
   const open = all.filter((hunk) => needs.has(hunk.request_id))
   const hunks = open.filter(
@@ -24,10 +23,7 @@ export function KeepMeaningButton({ of }: { of: readonly ToolApprovalRequest[] }
   )
   if (hunks.length === 0 || !open.some(isMarked)) return null
   return (
-    <button
-      type="button"
-      className="button"
-      disabled={offline}
+    <OnlineButton
       aria-haspopup="dialog"
       onClick={() =>
         usePanel.setState({
@@ -36,6 +32,6 @@ export function KeepMeaningButton({ of }: { of: readonly ToolApprovalRequest[] }
       }
     >
       Accept all that keep the meaning ({hunks.length})…
-    </button>
+    </OnlineButton>
   )
 }

@@ -1,7 +1,7 @@
 /** Opens up the words that the AI will get. */
 import { useEffect, useState } from 'react'
 import { showInvisible } from '../../../ui/visibleText.ts'
-import { useCapability, wire } from '../../../session/store.ts'
+import { wire } from '../../../session/store.ts'
 import type { Told, ToolApprovalResponse } from '../../../wire/generated.ts'
 import { useRequests } from '../../stores/requests.ts'
 import { worded } from '../../state/modelFeedback.ts'
@@ -32,17 +32,16 @@ export function ModelFeedback({
 
 /** The server's own report on this decision, were it taken now. */
 function useExact(response: ToolApprovalResponse, open: boolean): Told | null {
-  const supported = useCapability('told')
   const [told, setTold] = useState<Told | null>(null)
   const asked = JSON.stringify(response)
   useEffect(() => {
-    if (!supported || !open) return
+    if (!open) return
     const timer = setTimeout(() => {
       wire
         .call('approval:told', JSON.parse(asked) as ToolApprovalResponse)
         .then(setTold, () => setTold(null))
     }, PAUSE_MS)
     return () => clearTimeout(timer)
-  }, [supported, open, asked])
+  }, [open, asked])
   return told
 }

@@ -1,6 +1,8 @@
 /** One request: what would change, row by row, and the decisions about all of it. */
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
+import { Button } from '../../../ui/Button.tsx'
 import { attempt } from '../../../session/attempt.ts'
-import { useCapability, useSession, wire } from '../../../session/store.ts'
+import { useSession, wire } from '../../../session/store.ts'
 import { plural } from '../../../ui/timeFormat.ts'
 import type { Hunk, ToolApprovalRequest } from '../../../wire/generated.ts'
 import { proposeAgain } from '../../actions/reopen.ts'
@@ -64,9 +66,8 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
         )}
         <ApprovalCount request={request} />
         {hunks.length > 0 && (
-          <button
-            type="button"
-            className="link"
+          <Button
+            look="link"
             aria-label="Compare side by side"
             aria-haspopup="dialog"
             title="Original and proposed text side by side"
@@ -75,7 +76,7 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
             }
           >
             Compare
-          </button>
+          </Button>
         )}
         <Words request={request} />
         <span className="on-phone">
@@ -112,7 +113,6 @@ export function ProposalCard({ request }: { request: ToolApprovalRequest }) {
 
 /** The person's own suggestion: while they write on it, it is in their text. */
 function OwnSuggestion({ request, shown }: { request: ToolApprovalRequest; shown: boolean }) {
-  const offline = useSession((session) => session.link !== 'online')
   const { request_id } = request
   return (
     <>
@@ -121,14 +121,12 @@ function OwnSuggestion({ request, shown }: { request: ToolApprovalRequest; shown
           You are writing this: it is in your text. Others see and decide it here.
         </p>
       )}
-      <button
-        type="button"
-        className="link"
-        disabled={offline}
+      <OnlineButton
+        look="link"
         onClick={() => void attempt(wire.call('approval:withdraw', { request_id }))}
       >
         Withdraw your suggestion
-      </button>
+      </OnlineButton>
     </>
   )
 }
@@ -144,16 +142,15 @@ function AlreadyDecided({
   request: ToolApprovalRequest
   mayDecide: boolean
 }) {
-  const canReopen = useCapability('reopen')
   const decided = request.hunks.filter((hunk) => !isWaitingHunk(hunk))
   const refused = decided.filter(isRefused).length
   return (
     <>
-      <DecidedHunks label={`${decided.length} decided`} hunks={decided} whole />
-      {mayDecide && canReopen && refused > 0 && (
-        <button type="button" className="link" onClick={() => void proposeAgain(request)}>
+      <DecidedHunks label={`${decided.length} decided`} hunks={decided} />
+      {mayDecide && refused > 0 && (
+        <Button look="link" onClick={() => void proposeAgain(request)}>
           {refused === 1 ? 'Bring back the rejected change' : 'Bring back rejected changes'}
-        </button>
+        </Button>
       )}
     </>
   )

@@ -1,4 +1,5 @@
 /** Common reasons at hand, and the choice of decision that words go with. */
+import { Button } from '../../../ui/Button.tsx'
 import './ReasonChoices.css'
 
 /** Common reasons, at hand. */
@@ -26,15 +27,14 @@ export function Reasons({
   return (
     <div className="chips" role="group" aria-label="Reasons">
       {reasons.map((reason) => (
-        <button
-          type="button"
+        <Button
+          look="chip"
           key={reason}
-          className="chip"
           aria-pressed={chosen.includes(reason)}
           onClick={() => flip(reason)}
         >
           {reason}
-        </button>
+        </Button>
       ))}
     </div>
   )

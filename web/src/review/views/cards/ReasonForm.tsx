@@ -2,6 +2,7 @@
  * Words that go with a decision: why something is rejected, a note for the AI beside what is
  * accepted, or an answer instead; and what happens to the rest.
  */
+import { Button } from '../../../ui/Button.tsx'
 import { useState } from 'react'
 import { useFocusOnce } from '../../../ui/useFocusOnce.ts'
 import { type DraftStore, useDraft, useDrafts } from '../../stores/drafts.ts'
@@ -128,19 +129,19 @@ export function ReasonForm({
         <ModelFeedback response={form.draft(words, rest)} otherwise={form.feedback(words)} />
       )}
       <div className="hunk-actions">
-        <button
+        <Button
           type="submit"
           data-decides=""
-          className={`button ${rejects ? 'is-danger' : form.verdict === 'accept' ? 'is-accept' : 'is-primary'}`}
+          look={rejects ? 'danger' : form.verdict === 'accept' ? 'accept' : 'primary'}
           disabled={lacking}
           aria-label={form.name}
         >
           {form.label}
           {rest && ` and ${rest} the rest`}
-        </button>
-        <button type="button" className="button is-quiet" onClick={forget}>
+        </Button>
+        <Button look="quiet" onClick={forget}>
           Cancel
-        </button>
+        </Button>
       </div>
     </form>
   )

@@ -2,7 +2,7 @@
  * The decision about a request, the words for the AI, and the ways back: undo, or propose again.
  */
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
-import { useCapability, useSession } from '../../../session/store.ts'
+import { useSession } from '../../../session/store.ts'
 import { Icon } from '../../../ui/icons.tsx'
 import type { ToolApprovalRequest } from '../../../wire/generated.ts'
 import { AutomaticDecision } from '../../../rules/AutomaticDecision.tsx'
@@ -38,7 +38,7 @@ export function RequestOutcome({
       </p>
       <AutomaticDecision verb="Accepted" request={request} />
       <Back request={request} />
-      <DecidedHunks label="Show the changes" hunks={request.hunks} open={open} whole />
+      <DecidedHunks label="Show the changes" hunks={request.hunks} open={open} />
       {request.report && request.source !== 'person' && (
         <details className="told">
           <summary>What the AI was told</summary>
@@ -51,28 +51,22 @@ export function RequestOutcome({
 
 function Back({ request }: { request: ToolApprovalRequest }) {
   const mayDecide = canDecide(useOpenDocument((state) => state.role))
-  const canReopen = useCapability('reopen') && mayDecide
-  const canUndo = useCapability('undo') && mayDecide
   const accepted = request.hunks.filter((hunk) => hunk.status === 'accepted').length
   const refused = request.hunks.filter(isRefused).length
   return (
     <UndoReopenButtons
-      again={
-        canReopen && refused > 0
-          ? {
-              label: refused === 1 ? 'Bring back' : `Bring back all ${refused}`,
-              act: () => void proposeAgain(request),
-            }
-          : null
-      }
-      undo={
-        canUndo && accepted > 0
-          ? {
-              label: accepted === 1 ? 'Undo 1 change' : `Undo ${accepted} changes`,
-              act: () => void undo(request.request_id),
-            }
-          : null
-      }
+      ways={[
+        mayDecide &&
+          refused > 0 && {
+            label: refused === 1 ? 'Bring back' : `Bring back all ${refused}`,
+            act: () => void proposeAgain(request),
+          },
+        mayDecide &&
+          accepted > 0 && {
+            label: accepted === 1 ? 'Undo 1 change' : `Undo ${accepted} changes`,
+            act: () => void undo(request.request_id),
+          },
+      ]}
     />
   )
 }

@@ -1,4 +1,5 @@
 /** A change while the model writes it: what it has become so far, and a way to stop it. */
+import { Button } from '../../../ui/Button.tsx'
 import { Fragment } from 'react'
 import { cancelRun } from '../../../chat/composer/ask.ts'
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
@@ -61,9 +62,9 @@ export function StreamingProposal({
         </p>
       )}
       {mine && (
-        <button type="button" className="button" onClick={() => cancelRun(writing.run)}>
+        <Button onClick={() => cancelRun(writing.run)}>
           <Icon name="stop" size={13} /> Stop
-        </button>
+        </Button>
       )}
     </div>
   )

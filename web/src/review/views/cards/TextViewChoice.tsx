@@ -3,6 +3,7 @@
  * is.
  */
 import { openDocument } from '../../../document/openDocument.ts'
+import { Choice } from '../../../ui/Choice.tsx'
 import { setTextView } from '../../text/reviewField.ts'
 import { useReviewState } from '../../hooks/useReviewState.ts'
 import type { TextView } from '../../state/changes.ts'
@@ -17,21 +18,14 @@ const VIEWS: readonly (readonly [TextView, string])[] = [
 export function TextViewChoice() {
   const shown = useReviewState(({ shown }) => shown)
   return (
-    <select
+    <Choice
       className="text-view"
-      aria-label="Show the text"
+      label="Show the text"
       title="Show the text with its changes, as proposed, or as it is"
       value={shown}
-      onChange={({ currentTarget: { value } }) =>
-        openDocument()?.view.dispatch({ effects: setTextView.of(value as TextView) })
-      }
+      options={VIEWS}
+      onChoose={(view) => openDocument()?.view.dispatch({ effects: setTextView.of(view) })}
       onKeyDown={(event) => event.key !== 'Escape' && event.stopPropagation()}
-    >
-      {VIEWS.map(([name, words]) => (
-        <option key={name} value={name}>
-          {words}
-        </option>
-      ))}
-    </select>
+    />
   )
 }

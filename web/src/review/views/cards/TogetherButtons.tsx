@@ -1,4 +1,5 @@
 /** Decisions about a change together with others like it. */
+import { Button } from '../../../ui/Button.tsx'
 import type { Hunk } from '../../../wire/generated.ts'
 import { useReviewState } from '../../hooks/useReviewState.ts'
 import { useOpenDocument } from '../../../document/useOpenDocument.ts'
@@ -25,14 +26,9 @@ export function TogetherButtons({ hunk }: { hunk: Hunk }) {
   return (
     <span className="decide-together">
       {ways.map(({ words, ...together }) => (
-        <button
-          type="button"
-          key={words}
-          className="button is-quiet"
-          onClick={() => usePanel.setState({ together })}
-        >
+        <Button look="quiet" key={words} onClick={() => usePanel.setState({ together })}>
           {words}
-        </button>
+        </Button>
       ))}
     </span>
   )

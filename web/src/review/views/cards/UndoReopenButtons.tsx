@@ -1,37 +1,28 @@
 /** The ways back from what has ended: propose it again, or undo it. */
-import { useSession } from '../../../session/store.ts'
+import { OnlineButton } from '../../../session/OnlineButton.tsx'
 import './UndoReopenButtons.css'
 
-export interface UndoReopenActions {
+interface UndoReopenActions {
   /** On the button. */ label: string
   /** Names the request for people who cannot see the card. */ name?: string
   title?: string
   act: () => void
 }
 interface Props {
-  again: UndoReopenActions | null
-  undo: UndoReopenActions | null
+  /** Those that are possible now. */
+  ways: readonly (UndoReopenActions | false)[]
   busy?: boolean
 }
 
-export function UndoReopenButtons({ again, undo, busy = false }: Props) {
-  const offline = useSession((session) => session.link !== 'online')
-  const ways = [again, undo].filter((way) => way !== null)
-  if (ways.length === 0) return null
+export function UndoReopenButtons({ ways, busy = false }: Props) {
+  const possible = ways.filter((way) => way !== false)
+  if (possible.length === 0) return null
   return (
     <div className="ways-back">
-      {ways.map(({ label, name, title, act }) => (
-        <button
-          type="button"
-          key={label}
-          className="button"
-          disabled={offline || busy}
-          aria-label={name}
-          title={title}
-          onClick={act}
-        >
+      {possible.map(({ label, name, title, act }) => (
+        <OnlineButton key={label} disabled={busy} aria-label={name} title={title} onClick={act}>
           {label}
-        </button>
+        </OnlineButton>
       ))}
     </div>
   )
