@@ -116,8 +116,17 @@ impl Application {
         if !person.may(Action::Read, Some(document)) {
             return Ok(false);
         }
+        self.is_listed(document).await
+    }
+
+    async fn is_listed(&self, document: &DocumentId) -> ApiResult<bool> {
         let record = self.store.document(document).await?;
         Ok(record.is_some_and(|record| !record.deleted && record.unlisted_owner.is_none()))
+    }
+
+    /// Checks that a document is in the lists of those who may read it.
+    pub(super) async fn check_listed(&self, document: &DocumentId) -> ApiResult<()> {
+        if self.is_listed(document).await? { Ok(()) } else { Err(ApiError::not_found("document")) }
     }
 }
 

@@ -7,17 +7,6 @@ use copydesk_macros::boxed;
 
 use super::{ApiResult, Caller};
 
-/// Place from which a conversation continues.
-#[derive(Clone, Debug)]
-pub struct ForkStart {
-    /// Document that the conversation is about.
-    pub document: Option<DocumentId>,
-    /// Session of the earlier run; `None`: the one of the conversation.
-    pub session: Option<SessionId>,
-    /// Earlier run, after whose end the conversation continues.
-    pub run: RunId,
-}
-
 #[boxed]
 impl Caller {
     /// Checks that the caller may read a conversation of their own session.
@@ -45,14 +34,20 @@ impl Caller {
         Ok(self.application.agents.clear(session, document.as_ref(), &self.principal).await?)
     }
 
-    /// Continues a conversation of the caller's own session from the end of an earlier run.
+    /// Continues a conversation of the caller's own session from the end of an earlier run, which
+    /// is one of the session `from`, or of the same one without.
     ///
     /// # Errors
     /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
     /// [`Busy`](super::ErrorCode::Busy) while a run is at work or waits; those of
     /// [`Self::own_session`] and [`Self::room`].
-    pub async fn fork_conversation(&self, session: SessionId, start: ForkStart) -> ApiResult<()> {
-        let ForkStart { document, session: from, run } = start;
+    pub async fn fork_conversation(
+        &self,
+        session: SessionId,
+        document: Option<DocumentId>,
+        from: Option<SessionId>,
+        run: RunId,
+    ) -> ApiResult<()> {
         self.require_asking(document.as_ref()).await?;
         let from = match from {
             None => session.clone(),

@@ -28,8 +28,6 @@ mod rules;
 mod runs;
 mod server_tools;
 mod sessions;
-mod settings;
-mod suggestions;
 mod tokens;
 pub mod webhooks;
 
@@ -49,13 +47,12 @@ pub use administration::document_roles::GivenRole;
 pub use administration::people::{
     DeletionObstacle, PersonDeletionReport, PersonPreview, PrivateDocuments,
 };
-pub use administration::spending::{SpendingReport, WantedLimit};
+pub use administration::spending::SpendingReport;
 pub use administration::work::{RunLine, ServerWork};
 pub use answers::StoredAnswers;
 pub use audit::AuditLines;
 pub use caller::Caller;
 pub use comments::{AiWish, ThreadPage};
-pub use conversations::ForkStart;
 pub use copydesk_placement::{OtherServer, Placement};
 pub use copydesk_store::{
     AnswerRecord, AuditEntry, AuditRecord, DocumentRecord, DocumentRoleRecord, Grantee,
@@ -71,7 +68,6 @@ pub use history::{VersionComparison, VersionList, is_large_update};
 pub use page::ListPage;
 pub use requests::{RequestScope, ResolvedRequests, WaitingChanges};
 pub use runs::{AdmittedRun, HeardRuns};
-pub use settings::NewSettings;
 
 use administration::deletion_signal::DeletionSignal;
 use comments::CommentAllowance;

@@ -64,7 +64,9 @@ async fn clear(caller: Caller, session: SessionId, input: ClearTranscript) -> Ap
 }
 
 async fn fork(caller: Caller, session: SessionId, input: ForkTranscript) -> ApiResult<()> {
-    caller.fork_conversation(session, convert::fork_start(input)).await
+    let ForkTranscript { session_id: _, document_id, request_id, from_session_id } = input;
+    let (document, from) = (document_id.map(DocumentId::from), from_session_id.map(Into::into));
+    caller.fork_conversation(session, document, from, request_id.into()).await
 }
 
 async fn cancel_all(caller: Caller, session: SessionId, _: Nothing) -> ApiResult<()> {

@@ -6,6 +6,7 @@ use copydesk_ids::permissions::Action::Suggest;
 use copydesk_protocol::suggestions::{SuggestionAnswer, UpdateSuggestion};
 use copydesk_protocol_conversion as convert;
 use copydesk_rooms::RoomHandle;
+use copydesk_rooms::command::SuggestionUpdate;
 
 use crate::operation::{BodyKind, Operation, operation};
 use crate::right::OnDocument;
@@ -25,6 +26,8 @@ async fn update(
 ) -> ApiResult<SuggestionAnswer> {
     let UpdateSuggestion { document_id: _, version, revision, changes } = input;
     let changes = changes.to_string().into();
-    let stored = caller.suggest(&room, (Version(version), revision), changes).await?;
+    let (version, by) = (Version(version), caller.principal);
+    let update = SuggestionUpdate { version, revision, changes, base: None, by };
+    let stored = room.suggest(update).await?;
     Ok(convert::suggestion_answer(&stored))
 }

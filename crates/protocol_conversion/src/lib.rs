@@ -49,14 +49,14 @@ pub use deleted_people::{person_deletion, person_preview, person_to_delete};
 pub use errors::{error_details, passed_result, reason_code};
 pub use files::file_line;
 pub use from_client::{
-    MOST_DECISIONS, configure, ended_status, fork_start, hunk_ids, new_document, question,
-    read_decision, server_settings, undo,
+    MOST_DECISIONS, configure, ended_status, hunk_ids, new_document, question, read_decision,
+    server_settings, undo,
 };
 pub use history::{comparison, provenance};
 pub use imports::{converted, imported};
 pub use lists::{audit_lines, created, request_page, versions};
 pub use names::{permission_mode, run_state};
-pub use people::{grant, issued, reached_at, session_ended, tie, token_list};
+pub use people::{grant, issued, reached_at, session_ended, token_list};
 pub use request::{
     decision, decision_on, decision_result, reopened, request, request_state, resolved, told,
 };
