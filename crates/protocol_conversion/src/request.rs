@@ -281,20 +281,6 @@ pub fn decision_on(request: &ApprovalRequest, named: Option<&[HunkId]>) -> serve
     }
 }
 
-/// Returns the result of one of several decisions; `request_id` is what it named, if anything.
-pub fn decision_result(
-    request_id: Option<String>,
-    decided: Result<server::Decided, server::WireError>,
-) -> rest::DecisionResult {
-    match decided {
-        Ok(decided) => {
-            let request_id = request_id.unwrap_or_default();
-            rest::DecisionResult::Decided { ok: true, request_id, decided }
-        }
-        Err(error) => rest::DecisionResult::Refused { ok: false, request_id, error },
-    }
-}
-
 /// Returns the report that the model would be given.
 pub fn told((report, state): (ToolReport, ReportState)) -> server::Told {
     let ToolReport { text, is_error } = report;

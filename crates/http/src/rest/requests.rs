@@ -9,15 +9,15 @@ use super::problem::{Problem, RestResult};
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, wait};
-use copydesk_api::{ApiError, Caller, RequestScope};
+use copydesk_api::{Caller, RequestScope};
 use copydesk_approvals::ApprovalRequest;
-use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, RequestId};
-use copydesk_protocol::client::{ToolApprovalBatch, ToolApprovalResponse};
+use copydesk_protocol::client::ToolApprovalBatch;
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage};
-use copydesk_protocol::server::{Decided, ToolApprovalRequest};
+use copydesk_protocol::server::ToolApprovalRequest;
 use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion::DecisionBatch as _;
 use copydesk_rooms::WORKSPACE_INBOX;
 use copydesk_rooms::persistence::resolved_requests::ResolvedFilter;
 
@@ -96,18 +96,10 @@ pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<Decision
         let most = convert::MOST_DECISIONS;
         return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));
     }
-    let decisions = RestDecisions { caller, responses, headers, target };
+    let mut decisions = RestDecisions { caller, responses, headers, target };
     let results = match decide_on_servers {
         Some(decide_all) => decide_all(decisions).await,
         None => decisions.decide_all().await,
     };
     Ok(Json(DecisionResults { results }))
-}
-
-pub(super) async fn take(caller: &Caller, response: &ToolApprovalResponse) -> RestResult<Decided> {
-    let decision = convert::read_decision(response).map_err(ApiError::unprocessable)?;
-    let id = RequestId::from(response.request_id.as_str());
-    let room = caller.room_of_request(&id, Action::Read).await?;
-    let request = caller.decide_request(&room, id, decision).await?;
-    Ok(convert::decision(&request))
 }
