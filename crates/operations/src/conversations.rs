@@ -4,7 +4,7 @@ use serde_json::json;
 
 use copydesk_api::{ApiError, ApiResult, Caller, TranscriptCursor};
 use copydesk_ids::permissions::Action::Ask;
-use copydesk_ids::{DocumentId, SessionId};
+use copydesk_ids::{DocumentId, RunId, SessionId};
 use copydesk_protocol::answers::{AskedRun, TranscriptPart};
 use copydesk_protocol::client::{
     AskClaudeCode, Cancel, ClearTranscript, ForkTranscript, Nothing, ReadTranscript, Run,
@@ -13,7 +13,7 @@ use copydesk_protocol::queries::{ListPart, TranscriptQuery, WaitQuery};
 use copydesk_protocol::rest::{NameRun, RunState, SessionPage, StartRun, StartedRun, Transcript};
 use copydesk_protocol_conversion as convert;
 
-use crate::operation::{BodyKind, Operation, operation, socket_handled, transport_handled};
+use crate::operation::{BASE, BodyKind, Operation, operation, socket_handled, transport_handled};
 use crate::right::{Anyone, OnDocument, OnOwnSession, OnServer};
 
 /// Operations of this file.
@@ -22,7 +22,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![
         socket_handled::<_, AskClaudeCode, AskedRun>("Ask the agent about a document", OnDocument(Ask)).event("askClaudeCode"),
         socket_handled::<_, Run, AskedRun>("Ask the agent for work without a document", OnServer(Ask)).event("run"),
-        transport_handled::<_, StartRun, StartedRun>("Ask the agent", Anyone).post("/runs", "startRun").body(BodyKind::Text).begins(),
+        operation("Ask the agent", Anyone, start).post("/runs", "startRun").body(BodyKind::Text).begins(),
         socket_handled::<_, Cancel, ()>("Stop a run of yours, or all of a session", Anyone).event("cancel"),
         transport_handled::<_, ListPart, SessionPage>("Your own sessions, newest first", Anyone).get("/sessions", "listSessions"),
         operation("Stop every run of a session", OnOwnSession, cancel_all).post("/sessions/{session=sessionId}/cancel", "cancelRuns"),
@@ -33,6 +33,16 @@ pub(crate) fn operations() -> Vec<Operation> {
         transport_handled::<_, WaitQuery, RunState>("A run; with `wait`, once it has ended", OnOwnSession).get("/sessions/{session=sessionId}/runs/{run}", "getRun"),
         operation("Stop a run", OnOwnSession, cancel).post("/sessions/{session=sessionId}/runs/{run}/cancel", "cancelRun"),
     ]
+}
+
+/// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
+/// its progress.
+async fn start(caller: Caller, (): (), input: StartRun) -> ApiResult<StartedRun> {
+    let ask = convert::question(&caller, input, RunId::generate()).await?;
+    let session_id = ask.session.to_string();
+    let id = caller.application.agents.ask(ask).await?.to_string();
+    let url = format!("{BASE}/sessions/{session_id}/runs/{id}");
+    Ok(StartedRun { id, session_id, url })
 }
 
 async fn transcript(

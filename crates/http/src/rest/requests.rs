@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::{OriginalUri, Request};
 use axum::http::Uri;
+use serde_json::Value;
 
 use super::decision_batch::{DecideOnServers, RestDecisions};
 use super::problem::{Problem, RestResult};
@@ -12,6 +13,7 @@ use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, 
 use copydesk_api::{Caller, RequestScope};
 use copydesk_approvals::ApprovalRequest;
 use copydesk_ids::{DocumentId, RequestId};
+use copydesk_operations::of_event;
 use copydesk_protocol::client::ToolApprovalBatch;
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage};
@@ -84,14 +86,18 @@ pub async fn read(
 /// Decides several requests, each on its own.
 ///
 /// # Errors
-/// 422 `invalid_request` for too many decisions; those of [`body::read`]. A refused decision is
-/// part of the answer, not an error.
+/// 422 `invalid_request` for too many decisions, or what is no list of them; those of
+/// [`body::fields`]. A refused decision is part of the answer, not an error.
 pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<DecisionResults>> {
     let decide_on_servers = request.extensions().get::<DecideOnServers>().cloned();
     let headers = request.headers().clone();
     let whole = request.extensions().get::<OriginalUri>();
     let target = whole.map_or(request.uri(), |OriginalUri(uri)| uri).clone();
-    let ToolApprovalBatch { responses } = body::read(request).await?;
+    let operation = of_event("tool_approval_batch").ok_or_else(Problem::internal)?;
+    let body = body::fields(request, operation.input_schema(), Vec::new()).await?;
+    let read = serde_json::from_value(Value::Object(body));
+    let ToolApprovalBatch { responses } =
+        read.map_err(|error| Problem::unprocessable(body::complaint(&error)))?;
     if responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));
