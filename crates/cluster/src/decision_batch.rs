@@ -132,10 +132,10 @@ mod tests {
     use parking_lot::Mutex;
 
     use super::*;
-    use copydesk_approvals::RequestStatus;
+    use copydesk_approvals::{RequestStatus, VoteCount};
     use copydesk_placement::SingleServer;
     use copydesk_protocol::client::ToolApprovalResponse;
-    use copydesk_protocol::server::{Approvals, Decided};
+    use copydesk_protocol::server::Decided;
     use copydesk_protocol_conversion::RefusedDecision;
 
     /// Number of the server of each request, which the story moves; 0 is this one.
@@ -224,7 +224,7 @@ mod tests {
                 status: RequestStatus::Approved,
                 hunks: Vec::new(),
                 preview_hash: String::new(),
-                approvals: Approvals { have: 1, need: 1 },
+                approvals: VoteCount { have: 1, need: 1 },
             })
         }
     }
