@@ -44,9 +44,7 @@ use copydesk_rooms::RoomRegistry;
 use copydesk_store::{Store, StoreResult};
 
 pub use administration::document_roles::GivenRole;
-pub use administration::people::{
-    DeletionObstacle, PersonDeletionReport, PersonPreview, PrivateDocuments,
-};
+pub use administration::people::{DeletionObstacle, PersonDeletionReport, PersonPreview};
 pub use administration::spending::SpendingReport;
 pub use administration::work::{RunLine, ServerWork};
 pub use answers::StoredAnswers;
@@ -64,10 +62,10 @@ pub use documents::imports::{DocumentImport, ImportedFile};
 pub use error::{ApiError, ApiResult, ErrorCode, ErrorDetails};
 pub use exports::{ExportedFile, export_input};
 pub use files::{DocumentPaths, ListedFiles};
-pub use history::{VersionComparison, VersionList, is_large_update};
+pub use history::{VersionList, is_large_update};
 pub use page::ListPage;
-pub use requests::{RequestScope, ResolvedRequests, WaitingChanges};
-pub use runs::{AdmittedRun, HeardRuns};
+pub use requests::{RequestScope, ResolvedRequests, WaitingChanges, with_fresh_preview};
+pub use runs::HeardRuns;
 
 use administration::deletion_signal::DeletionSignal;
 use comments::CommentAllowance;

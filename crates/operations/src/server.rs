@@ -9,6 +9,7 @@ use copydesk_protocol::administration::{
     SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
 };
 use copydesk_protocol::client::{Nothing, SetSettings, UseServerTools};
+use copydesk_protocol::names::PrivateDocuments;
 use copydesk_protocol::queries::ListPart;
 use copydesk_protocol::rest::{AuditPage, Me, ProxyHeaders};
 use copydesk_protocol::server::{Person, Settings};
@@ -96,8 +97,9 @@ async fn person(caller: Caller, (): (), input: NamePerson) -> ApiResult<PersonPr
 }
 
 async fn delete_person(caller: Caller, (): (), input: DeletePerson) -> ApiResult<PersonDeletion> {
-    let (user, documents) = convert::person_to_delete(input);
-    Ok(convert::person_deletion(&caller.delete_person(&user, documents).await?))
+    let DeletePerson { id, private_documents } = input;
+    let with_documents = private_documents == Some(PrivateDocuments::Delete);
+    Ok(convert::person_deletion(&caller.delete_person(&id.into(), with_documents).await?))
 }
 
 async fn tools(caller: Caller, (): (), _: Nothing) -> ApiResult<UseServerTools> {

@@ -281,7 +281,7 @@ pub async fn question(
     let selection = selection.map_err(ApiError::unprocessable)?;
     // Last, so that a refused request begins no session.
     let session = session_id.map(SessionId::from);
-    let admitted = caller.admit_run(session, document.as_ref(), mode).await?;
+    let (session, permission_mode) = caller.admit_run(session, document.as_ref(), mode).await?;
     let history = context.conversation_history.unwrap_or_default();
     let continues = keep_conversation.unwrap_or(kind == AskKind::Ask);
     let is_safe = kind == AskKind::Ask || auto_approve_safe.unwrap_or(true);
@@ -298,8 +298,8 @@ pub async fn question(
         model,
         kind,
         read_tools: if is_safe { ReadToolPolicy::AtOnce } else { ReadToolPolicy::Ask },
-        permission_mode: admitted.permission_mode,
-        session: admitted.session,
+        permission_mode,
+        session,
     })
 }
 

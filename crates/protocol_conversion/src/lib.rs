@@ -47,7 +47,7 @@ pub use comments::{
     ai_wish, comment_input, new_thread, people_to_mention, thread_answer, thread_list,
 };
 pub use decision_batch::{DecisionBatch, RefusedDecision};
-pub use deleted_people::{person_deletion, person_preview, person_to_delete};
+pub use deleted_people::{person_deletion, person_preview};
 pub use errors::{error_details, passed_result, reason_code};
 pub use files::file_line;
 pub use from_client::{
