@@ -140,14 +140,6 @@ impl Caller {
         require(&self.principal, action, None)
     }
 
-    /// Checks that the caller may do `action` to any document at all.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
-    pub fn require_somewhere(&self, action: Action) -> ApiResult<()> {
-        if self.principal.may_somewhere(action) { Ok(()) } else { Err(ApiError::not_allowed()) }
-    }
-
     /// Checks that the caller may manage a deleted document, or all that their token reaches.
     ///
     /// # Errors

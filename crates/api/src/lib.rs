@@ -28,10 +28,12 @@ mod rules;
 mod runs;
 mod server_tools;
 mod sessions;
-mod tokens;
+mod sign_in;
 pub mod webhooks;
 
 use std::sync::Arc;
+
+use tokio::sync::Notify;
 
 use copydesk_agent::AgentService;
 use copydesk_auth::{Authenticator, SignInPolicy};
@@ -51,6 +53,7 @@ pub use answers::StoredAnswers;
 pub use audit::AuditLines;
 pub use caller::Caller;
 pub use comments::{AiWish, ThreadPage};
+pub use copydesk_agent::ConversationFork;
 pub use copydesk_placement::{OtherServer, Placement};
 pub use copydesk_store::{
     AnswerRecord, AuditEntry, AuditRecord, DocumentRecord, DocumentRoleRecord, Grantee,
@@ -67,7 +70,6 @@ pub use page::ListPage;
 pub use requests::{RequestScope, ResolvedRequests, WaitingChanges, with_fresh_preview};
 pub use runs::HeardRuns;
 
-use administration::deletion_signal::DeletionSignal;
 use comments::CommentAllowance;
 use documents::import_admission::ImportAdmission;
 use readiness::Readiness;
@@ -89,7 +91,8 @@ pub struct Application {
     address_policy: AddressPolicy,
     readiness: Readiness,
     sign_in: Option<SignInPolicy>,
-    deletions: DeletionSignal,
+    /// Signal that the deletion of a person was begun.
+    deletions: Arc<Notify>,
     limits: PersonLimits,
     /// Authenticator of tokens.
     pub auth: Authenticator,
@@ -134,7 +137,7 @@ impl Application {
             address_policy,
             readiness,
             sign_in,
-            deletions: DeletionSignal::default(),
+            deletions: Arc::default(),
             limits: PersonLimits::default(),
             auth,
             rooms,

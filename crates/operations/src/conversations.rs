@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use copydesk_api::{ApiError, ApiResult, Caller, TranscriptCursor};
+use copydesk_api::{ApiError, ApiResult, Caller, ConversationFork, TranscriptCursor};
 use copydesk_ids::permissions::Action::Ask;
 use copydesk_ids::{DocumentId, RunId, SessionId};
 use copydesk_protocol::answers::{AskedRun, TranscriptPart};
@@ -70,13 +70,24 @@ async fn transcript(
 }
 
 async fn clear(caller: Caller, session: SessionId, input: ClearTranscript) -> ApiResult<()> {
-    caller.clear_conversation(&session, input.document_id.map(DocumentId::from)).await
+    let document = input.document_id.map(DocumentId::from);
+    caller.require_asking(document.as_ref()).await?;
+    let agents = &caller.application.agents;
+    Ok(agents.clear(&session, document.as_ref(), &caller.principal).await?)
 }
 
 async fn fork(caller: Caller, session: SessionId, input: ForkTranscript) -> ApiResult<()> {
     let ForkTranscript { session_id: _, document_id, request_id, from_session_id } = input;
-    let (document, from) = (document_id.map(DocumentId::from), from_session_id.map(Into::into));
-    caller.fork_conversation(session, document, from, request_id.into()).await
+    let document = document_id.map(DocumentId::from);
+    caller.require_asking(document.as_ref()).await?;
+    let from = match from_session_id.map(SessionId::from) {
+        None => session.clone(),
+        // A conversation about a document belongs to everyone in it, others to their own person.
+        Some(from) if document.is_some() => from,
+        Some(from) => caller.own_session(from).await?,
+    };
+    let fork = ConversationFork { session, document, from, run: request_id.into() };
+    Ok(caller.application.agents.fork(fork, &caller.principal).await?)
 }
 
 async fn cancel_all(caller: Caller, session: SessionId, _: Nothing) -> ApiResult<()> {

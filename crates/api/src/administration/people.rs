@@ -164,7 +164,7 @@ impl Caller {
         if begins {
             self.begin_deletion(&known, with_documents).await?;
         }
-        self.application.deletions.wake();
+        self.application.deletions.notify_one();
         self.await_deletion(user).await
     }
 
