@@ -116,8 +116,17 @@ impl Application {
         if !person.may(Action::Read, Some(document)) {
             return Ok(false);
         }
+        self.is_listed(document).await
+    }
+
+    async fn is_listed(&self, document: &DocumentId) -> ApiResult<bool> {
         let record = self.store.document(document).await?;
         Ok(record.is_some_and(|record| !record.deleted && record.unlisted_owner.is_none()))
+    }
+
+    /// Checks that a document is in the lists of those who may read it.
+    pub(super) async fn check_listed(&self, document: &DocumentId) -> ApiResult<()> {
+        if self.is_listed(document).await? { Ok(()) } else { Err(ApiError::not_found("document")) }
     }
 }
 
@@ -129,14 +138,6 @@ impl Caller {
     /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
     pub fn require(&self, action: Action) -> ApiResult<()> {
         require(&self.principal, action, None)
-    }
-
-    /// Checks that the caller may do `action` to any document at all.
-    ///
-    /// # Errors
-    /// [`NotAllowed`](super::ErrorCode::NotAllowed) if not.
-    pub fn require_somewhere(&self, action: Action) -> ApiResult<()> {
-        if self.principal.may_somewhere(action) { Ok(()) } else { Err(ApiError::not_allowed()) }
     }
 
     /// Checks that the caller may manage a deleted document, or all that their token reaches.

@@ -17,7 +17,7 @@ use copydesk_rooms::command::{
 };
 use copydesk_store::StoreOp;
 
-use super::{ApiError, ApiResult, Application, Caller, ErrorCode, ErrorDetails, ListPage};
+use super::{ApiError, ApiResult, Caller, ErrorCode, ErrorDetails, ListPage};
 
 /// Comments that a person may write in [`MINUTE_MS`].
 const MOST_A_MINUTE: usize = 30;
@@ -182,6 +182,12 @@ impl Caller {
         self.write_comment(room, (thread.clone(), session), input, wish, command).await
     }
 
+    /// Counts one more comment of the caller, or refuses it.
+    fn count_comment(&self) -> ApiResult<()> {
+        let application = &self.application;
+        application.limits.comments.count(&self.principal.user, application.clock.now_ms())
+    }
+
     async fn write_comment(
         &self,
         room: &RoomHandle,
@@ -190,7 +196,7 @@ impl Caller {
         wish: AiWish,
         command: impl FnOnce(CommentInput, Principal) -> CommentCommand,
     ) -> ApiResult<ThreadSnapshot> {
-        self.application.count_comment(&self.principal.user)?;
+        self.count_comment()?;
         let by = self.principal.clone();
         if !input.asks_ai() {
             return self.comment(room, command(input, by)).await;
@@ -256,7 +262,7 @@ impl Caller {
         comment: CommentId,
         text: String,
     ) -> ApiResult<ThreadSnapshot> {
-        self.application.count_comment(&self.principal.user)?;
+        self.count_comment()?;
         self.comment(room, CommentCommand::Edit(comment, text, self.principal.clone())).await
     }
 
@@ -346,16 +352,6 @@ impl Caller {
     /// [`Unavailable`](super::ErrorCode::Unavailable) if the store does not answer.
     pub async fn unread_mentions(&self) -> ApiResult<HashMap<DocumentId, u64>> {
         Ok(self.application.store.unread_mentions(&self.principal.user, None).await?)
-    }
-}
-
-impl Application {
-    /// Counts one more comment of a person.
-    ///
-    /// # Errors
-    /// [`RateLimited`](super::ErrorCode::RateLimited) after too many.
-    pub fn count_comment(&self, user: &UserId) -> ApiResult<()> {
-        self.limits.comments.count(user, self.clock.now_ms())
     }
 }
 

@@ -1,22 +1,10 @@
-//! Conversations with the agent: who may read, clear and fork them.
+//! Conversations with the agent: who may read them and ask.
 
-use copydesk_agent::ConversationFork;
+use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::Action;
-use copydesk_ids::{DocumentId, RunId, SessionId};
 use copydesk_macros::boxed;
 
 use super::{ApiResult, Caller};
-
-/// Place from which a conversation continues.
-#[derive(Clone, Debug)]
-pub struct ForkStart {
-    /// Document that the conversation is about.
-    pub document: Option<DocumentId>,
-    /// Session of the earlier run; `None`: the one of the conversation.
-    pub session: Option<SessionId>,
-    /// Earlier run, after whose end the conversation continues.
-    pub run: RunId,
-}
 
 #[boxed]
 impl Caller {
@@ -31,41 +19,11 @@ impl Caller {
         }
     }
 
-    /// Begins a conversation of the caller's own session anew; earlier entries stay stored.
+    /// Checks that the caller may ask the agent about a document, or without one.
     ///
     /// # Errors
-    /// [`Busy`](super::ErrorCode::Busy) while a run of it is at work or waits; those of
-    /// [`Self::room`].
-    pub async fn clear_conversation(
-        &self,
-        session: &SessionId,
-        document: Option<DocumentId>,
-    ) -> ApiResult<()> {
-        self.require_asking(document.as_ref()).await?;
-        Ok(self.application.agents.clear(session, document.as_ref(), &self.principal).await?)
-    }
-
-    /// Continues a conversation of the caller's own session from the end of an earlier run.
-    ///
-    /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) for an unknown run,
-    /// [`Busy`](super::ErrorCode::Busy) while a run is at work or waits; those of
-    /// [`Self::own_session`] and [`Self::room`].
-    pub async fn fork_conversation(&self, session: SessionId, start: ForkStart) -> ApiResult<()> {
-        let ForkStart { document, session: from, run } = start;
-        self.require_asking(document.as_ref()).await?;
-        let from = match from {
-            None => session.clone(),
-            // A conversation about a document belongs to everyone in it, others to their own
-            // person.
-            Some(from) if document.is_some() => from,
-            Some(from) => self.own_session(from).await?,
-        };
-        let fork = ConversationFork { session, document, from, run };
-        Ok(self.application.agents.fork(fork, &self.principal).await?)
-    }
-
-    pub(super) async fn require_asking(&self, document: Option<&DocumentId>) -> ApiResult<()> {
+    /// Those of [`Self::room`], or of [`Self::require`].
+    pub async fn require_asking(&self, document: Option<&DocumentId>) -> ApiResult<()> {
         match document {
             Some(document) => self.room(document, Action::Ask).await.map(drop),
             None => self.require(Action::Ask),

@@ -3,11 +3,10 @@
 pub(super) mod import_admission;
 pub(super) mod imports;
 
-use copydesk_ids::permissions::{Action, Principal};
+use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, Version};
 use copydesk_macros::boxed;
-use copydesk_rooms::command::{DocumentSnapshot, SettingsChange};
-use copydesk_rooms::settings::DocumentSettings;
+use copydesk_rooms::command::DocumentSnapshot;
 use copydesk_rooms::{NewDocument, RoomHandle};
 use copydesk_store::DocumentRecord;
 
@@ -30,15 +29,6 @@ impl DocumentContent {
 }
 
 impl Application {
-    /// Returns the documents that a person may open, last changed first.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the list.
-    #[boxed]
-    pub async fn documents(&self, person: &Principal) -> ApiResult<Vec<DocumentRecord>> {
-        Ok(self.rooms.documents(person).await?)
-    }
-
     /// Brings a document and its file, if it has one, to the same content: the file is not watched
     /// while no connection is in the document.
     async fn settle_file(&self, document: &DocumentId) {
@@ -125,48 +115,6 @@ impl Caller {
              first",
             lifted.join(", ")
         )))
-    }
-
-    /// Returns the deleted documents that the caller can recover, last deleted first.
-    ///
-    /// # Errors
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if the store cannot read the list.
-    pub async fn trash(&self) -> ApiResult<Vec<DocumentRecord>> {
-        Ok(self.application.rooms.trash(&self.principal).await?)
-    }
-
-    /// Recovers a deleted document. Requests that ended with it stay ended.
-    ///
-    /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
-    pub async fn recover_document(&self, document: &DocumentId) -> ApiResult<()> {
-        Ok(self.application.rooms.recover(document, &self.principal).await?)
-    }
-
-    /// Removes a document, or all that the caller can recover, from the trash for good. The update
-    /// log stays.
-    ///
-    /// # Errors
-    /// [`NotFound`](super::ErrorCode::NotFound) if it is not in the trash,
-    /// [`Unavailable`](super::ErrorCode::Unavailable) if this is not stored.
-    pub async fn purge_trash(&self, only: Option<&DocumentId>) -> ApiResult<()> {
-        Ok(self.application.rooms.purge(only, &self.principal).await?)
-    }
-
-    /// Changes the review settings of a document or the workspace inbox, and returns those in
-    /// force.
-    ///
-    /// # Errors
-    /// [`Invalid`](super::ErrorCode::Invalid) for an unknown tool, model or range,
-    /// [`Resync`](super::ErrorCode::Resync) for ranges of an unusable version.
-    pub async fn configure_document(
-        &self,
-        room: &RoomHandle,
-        change: SettingsChange,
-    ) -> ApiResult<DocumentSettings> {
-        self.application.agents.check_policies(&change, room).await?;
-        Ok(room.configure(change, self.principal.clone()).await?)
     }
 
     /// Applies a person's own new text of a version, and returns the version after it.

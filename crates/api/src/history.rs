@@ -24,17 +24,6 @@ pub struct VersionList {
     pub names: HashMap<UserId, String>,
 }
 
-/// Differences between two versions.
-#[derive(Debug)]
-pub struct VersionComparison {
-    /// Version that positions are of.
-    pub from: Version,
-    /// The other version.
-    pub to: Version,
-    /// Changes, in order.
-    pub parts: Vec<DraftPart>,
-}
-
 /// Number of removed UTF-16 units from which on an update is large: about 30 words.
 const LARGE_REMOVAL: usize = 200;
 
@@ -97,7 +86,8 @@ impl Caller {
         self.application.older_text(room.document(), version, &self.principal.user).await
     }
 
-    /// Compares a version with another one, or with the newest.
+    /// Compares a version with another one, or with the newest; returns the other one, and the
+    /// changes in order.
     ///
     /// # Errors
     /// [`ApiError::is_no_version`] if one of the versions does not exist yet,
@@ -107,11 +97,11 @@ impl Caller {
         room: &RoomHandle,
         from: Version,
         to: Option<Version>,
-    ) -> ApiResult<VersionComparison> {
+    ) -> ApiResult<(Version, Vec<DraftPart>)> {
         let newest = check_version(room, to.map_or(from, |to| from.max(to))).await?;
         let (to, person) = (to.unwrap_or(newest), self.principal.user.as_str());
         let parts = compare(&self.application.store, room.document(), from, to, person).await?;
-        Ok(VersionComparison { from, to, parts })
+        Ok((to, parts))
     }
 
     /// Restores the text of an earlier version, if `only_at` is still the newest, and returns the

@@ -28,12 +28,12 @@ mod rules;
 mod runs;
 mod server_tools;
 mod sessions;
-mod settings;
-mod suggestions;
-mod tokens;
+mod sign_in;
 pub mod webhooks;
 
 use std::sync::Arc;
+
+use tokio::sync::Notify;
 
 use copydesk_agent::AgentService;
 use copydesk_auth::{Authenticator, SignInPolicy};
@@ -46,16 +46,14 @@ use copydesk_rooms::RoomRegistry;
 use copydesk_store::{Store, StoreResult};
 
 pub use administration::document_roles::GivenRole;
-pub use administration::people::{
-    DeletionObstacle, PersonDeletionReport, PersonPreview, PrivateDocuments,
-};
-pub use administration::spending::{SpendingReport, WantedLimit};
+pub use administration::people::{DeletionObstacle, PersonDeletionReport, PersonPreview};
+pub use administration::spending::SpendingReport;
 pub use administration::work::{RunLine, ServerWork};
 pub use answers::StoredAnswers;
 pub use audit::AuditLines;
 pub use caller::Caller;
 pub use comments::{AiWish, ThreadPage};
-pub use conversations::ForkStart;
+pub use copydesk_agent::ConversationFork;
 pub use copydesk_placement::{OtherServer, Placement};
 pub use copydesk_store::{
     AnswerRecord, AuditEntry, AuditRecord, DocumentRecord, DocumentRoleRecord, Grantee,
@@ -67,13 +65,11 @@ pub use documents::imports::{DocumentImport, ImportedFile};
 pub use error::{ApiError, ApiResult, ErrorCode, ErrorDetails};
 pub use exports::{ExportedFile, export_input};
 pub use files::{DocumentPaths, ListedFiles};
-pub use history::{VersionComparison, VersionList, is_large_update};
+pub use history::{VersionList, is_large_update};
 pub use page::ListPage;
-pub use requests::{RequestScope, ResolvedRequests, WaitingChanges};
-pub use runs::{AdmittedRun, HeardRuns};
-pub use settings::NewSettings;
+pub use requests::{RequestScope, ResolvedRequests, WaitingChanges, with_fresh_preview};
+pub use runs::HeardRuns;
 
-use administration::deletion_signal::DeletionSignal;
 use comments::CommentAllowance;
 use documents::import_admission::ImportAdmission;
 use readiness::Readiness;
@@ -95,7 +91,8 @@ pub struct Application {
     address_policy: AddressPolicy,
     readiness: Readiness,
     sign_in: Option<SignInPolicy>,
-    deletions: DeletionSignal,
+    /// Signal that the deletion of a person was begun.
+    deletions: Arc<Notify>,
     limits: PersonLimits,
     /// Authenticator of tokens.
     pub auth: Authenticator,
@@ -140,7 +137,7 @@ impl Application {
             address_policy,
             readiness,
             sign_in,
-            deletions: DeletionSignal::default(),
+            deletions: Arc::default(),
             limits: PersonLimits::default(),
             auth,
             rooms,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use copydesk_approvals::{ApprovalRequest, Decision, DecisionError};
 use copydesk_auth::AccessGuard;
 use copydesk_ids::permissions::Action;
-use copydesk_ids::{DocumentId, HunkId, RequestId};
+use copydesk_ids::{DocumentId, RequestId};
 use copydesk_macros::boxed;
 use copydesk_rooms::persistence::resolved_requests::{ResolvedFilter, ResolvedPage};
 use copydesk_rooms::{RoomError, RoomHandle, RoomResult, WORKSPACE_INBOX};
@@ -285,39 +285,14 @@ impl Caller {
         let decided = self.application.agents.decide_in(room, id.clone(), decision, by).await;
         with_fresh_preview(room, &id, decided).await
     }
-
-    /// Splits a hunk of a request into one for each of its parts.
-    ///
-    /// # Errors
-    /// As [`Self::decide_request`].
-    pub async fn split_request(
-        &self,
-        room: &RoomHandle,
-        id: RequestId,
-        hunk: HunkId,
-    ) -> ApiResult<Arc<ApprovalRequest>> {
-        let split = room.split(id.clone(), hunk, self.principal.clone()).await;
-        with_fresh_preview(room, &id, split).await
-    }
-
-    /// Puts a hunk at the end of the caller's own list, or back.
-    ///
-    /// # Errors
-    /// As [`Self::decide_request`].
-    pub async fn defer_hunk(
-        &self,
-        room: &RoomHandle,
-        id: RequestId,
-        hunk: HunkId,
-        on: bool,
-    ) -> ApiResult<Arc<ApprovalRequest>> {
-        let deferred = room.defer(id.clone(), hunk, on, self.principal.clone()).await;
-        with_fresh_preview(room, &id, deferred).await
-    }
 }
 
 /// Adds the request as it is now to a refusal because of a stale preview.
-async fn with_fresh_preview(
+///
+/// # Errors
+/// That of `result`.
+#[boxed]
+pub async fn with_fresh_preview(
     room: &RoomHandle,
     id: &RequestId,
     result: RoomResult<Arc<ApprovalRequest>>,

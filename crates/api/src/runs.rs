@@ -13,18 +13,9 @@ use copydesk_store::{Store, StoreOp};
 
 use super::{ApiError, ApiResult, Caller};
 
-/// Permission to start a run.
-#[derive(Clone, Debug)]
-pub struct AdmittedRun {
-    /// Session of the run, which is the caller's own.
-    pub session: SessionId,
-    /// Way in which the run's changes are approved.
-    pub permission_mode: PermissionMode,
-}
-
 #[boxed]
 impl Caller {
-    /// Checks that the caller may ask the agent about `document`, or without one. Takes the
+    /// Checks that the caller may ask the agent about `document`, or without one. Returns the
     /// caller's own session `session`, or the one of the connection, or a new one; and the
     /// permission mode `mode`, or the default one.
     ///
@@ -37,7 +28,7 @@ impl Caller {
         session: Option<SessionId>,
         document: Option<&DocumentId>,
         mode: Option<PermissionMode>,
-    ) -> ApiResult<AdmittedRun> {
+    ) -> ApiResult<(SessionId, PermissionMode)> {
         // A private document of another person counts as missing.
         self.require_asking(document).await?;
         let default = || self.application.agents.default_mode(&self.principal, document);
@@ -47,7 +38,7 @@ impl Caller {
             (None, Some(session)) => session.clone(),
             (None, None) => self.application.begin_session(&self.principal.user).await?.id,
         };
-        Ok(AdmittedRun { session, permission_mode })
+        Ok((session, permission_mode))
     }
 
     /// Returns the status of a run of the caller's own session. Waits up to `wait` for its end; the

@@ -259,11 +259,13 @@ pub(super) fn agreeing(votes: &[&Vote]) -> (u32, ApprovalRequirement) {
     most.max_by_key(|(count, _)| *count).unwrap_or_default()
 }
 
-/// Number of [`Vote`]s given and needed.
+/// Number of votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema), schemars(rename = "Approvals"))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Approvals"))]
 pub struct VoteCount {
-    /// People who accepted every change that is still open.
+    /// People who approved.
     pub have: u32,
-    /// People needed.
+    /// People who are needed.
     pub need: u32,
 }

@@ -33,12 +33,14 @@ pub enum PreviewKind {
     Generic,
 }
 
-/// Warning shown with a [`Preview`].
+/// Warning about a preview.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema), schemars(rename = "Warning"))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "Warning"))]
 pub struct PreviewWarning {
-    /// Stable code, for programs.
+    /// Stable code for programs.
     pub code: String,
-    /// Message, for people.
+    /// Text for people.
     pub text: String,
 }
 

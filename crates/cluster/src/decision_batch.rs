@@ -4,12 +4,14 @@
 //! A decision that another server may have taken, because its answer was lost, is never taken
 //! again and never reported as refused.
 
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use copydesk_api::ErrorCode;
-use copydesk_ids::RequestId;
 use copydesk_placement::{OtherServer, Placement};
+use copydesk_protocol::rest::DecisionResult;
 use copydesk_protocol::server::WireError;
+use copydesk_protocol_conversion::{DecisionBatch, passed_result};
 
 use super::connections::NodeAnswer;
 use super::{SEARCH_PAUSE, SEARCH_TIMEOUT};
@@ -21,43 +23,32 @@ pub(crate) const LOST: (&str, &str) =
 const NOT_REACHED: (&str, &str) =
     ("unavailable", "the server that has this document does not answer; nothing was changed");
 
-/// Decisions of one message, as their transport takes them; `R` is a result for the client.
-pub(crate) trait DecisionBatch<R: Send>: Send {
-    /// Returns the request that the decision at `place` is about, if it names one.
-    fn request(&self, place: usize) -> Option<RequestId>;
-
-    /// Takes a decision on this server. Returns its result, and the server that has the document if
-    /// that is why nothing was done.
-    fn decide_here(
-        &mut self,
-        place: usize,
-    ) -> impl Future<Output = (R, Option<OtherServer>)> + Send;
-
-    /// Has another server take decisions. Returns its results in their order; `None` if it does not
-    /// have the document either, and nothing was done.
-    fn decide_there(
+/// Sender of decisions to other servers.
+pub(crate) trait DecisionSender: Send {
+    /// Sends decisions to another server, as a client sends them; returns its whole answer.
+    fn send(
         &mut self,
         node: &OtherServer,
-        places: &[usize],
-    ) -> impl Future<Output = NodeAnswer<Vec<Option<R>>>> + Send;
-
-    /// Returns the result of a decision that was refused, or that has no answer.
-    fn refused(&self, place: usize, error: WireError) -> R;
+        decisions: Value,
+    ) -> impl Future<Output = NodeAnswer<Value>> + Send;
 }
 
-/// Takes `count` decisions; `placement` is asked where documents are. Returns their results in
-/// their order.
-pub(crate) async fn decide_all<R: Send, B: DecisionBatch<R>>(
-    batch: &mut B,
-    count: usize,
+/// Takes the decisions of a batch; `placement` is asked where documents are. Returns their results
+/// in their order.
+pub(crate) async fn decide_all(
+    batch: &mut impl DecisionBatch,
+    sender: &mut impl DecisionSender,
     placement: &dyn Placement,
-) -> Vec<R> {
+) -> Vec<DecisionResult> {
     let until = Instant::now() + SEARCH_TIMEOUT;
-    let mut results: Vec<Option<R>> = (0..count).map(|_| None).collect();
+    let mut results: Vec<Option<DecisionResult>> = batch.responses().iter().map(|_| None).collect();
     loop {
         let there = decide_round(batch, &mut results).await;
         for (node, places) in there {
-            let mut answers = match batch.decide_there(&node, &places).await {
+            let named: Vec<_> =
+                places.iter().filter_map(|place| batch.responses().get(*place)).collect();
+            let decisions = json!({ "responses": named });
+            let mut answers = match sender.send(&node, decisions).await.and_then(passed_results) {
                 NodeAnswer::Answered(answers) => answers,
                 NodeAnswer::Refused(error) if error.code != ErrorCode::OtherServer.as_str() => {
                     let refused = |place: &usize| Some(batch.refused(*place, error.clone()));
@@ -88,22 +79,33 @@ pub(crate) async fn decide_all<R: Send, B: DecisionBatch<R>>(
     results.map(|(place, result)| result.unwrap_or_else(|| not_reached(place))).collect()
 }
 
+/// Returns the results in the answer of another server, in their order; `None` for a document that
+/// it does not have either.
+fn passed_results(mut answer: Value) -> NodeAnswer<Vec<Option<DecisionResult>>> {
+    match answer.get_mut("results").map(Value::take) {
+        Some(Value::Array(results)) => {
+            NodeAnswer::Answered(results.into_iter().map(passed_result).collect())
+        }
+        _ => NodeAnswer::Lost,
+    }
+}
+
 /// Takes the decisions without a result that this server can take. Returns the others by the
 /// servers that have their documents, in their order.
-async fn decide_round<R: Send, B: DecisionBatch<R>>(
-    batch: &mut B,
-    results: &mut [Option<R>],
+async fn decide_round(
+    batch: &mut impl DecisionBatch,
+    results: &mut [Option<DecisionResult>],
 ) -> Vec<(OtherServer, Vec<usize>)> {
     let mut there: Vec<(OtherServer, Vec<usize>)> = Vec::new();
     for (place, taken) in results.iter_mut().enumerate().filter(|(_, taken)| taken.is_none()) {
         // What is said of one request stays in its order, also if its document comes here.
-        let request = batch.request(place);
-        let is_same = |known: &usize| request.is_some() && batch.request(*known) == request;
+        let request = batch.request_id(place);
+        let is_same = |known: &usize| request.is_some() && batch.request_id(*known) == request;
         let known = there.iter().find(|(_, places)| places.iter().any(is_same));
         let (result, node) = if let Some((node, _)) = known {
             (None, Some(node.clone()))
         } else {
-            let (result, node) = batch.decide_here(place).await;
+            let (result, node) = batch.decide(place).await;
             (Some(result), node)
         };
         match node {
@@ -125,17 +127,36 @@ pub(crate) fn wire_error((code, message): (&str, &str)) -> WireError {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use copydesk_placement::SingleServer;
+    use std::sync::Arc;
 
-    /// Decisions that name their requests, whose servers the story moves.
+    use parking_lot::Mutex;
+
+    use super::*;
+    use copydesk_approvals::{RequestStatus, VoteCount};
+    use copydesk_placement::SingleServer;
+    use copydesk_protocol::client::ToolApprovalResponse;
+    use copydesk_protocol::server::Decided;
+    use copydesk_protocol_conversion::RefusedDecision;
+
+    /// Number of the server of each request, which the story moves; 0 is this one.
+    type Homes = Arc<Mutex<Vec<(&'static str, i64)>>>;
+
     struct Story {
-        requests: Vec<&'static str>,
-        /// Number of the server of each request; 0 is this one.
-        homes: Vec<(&'static str, i64)>,
+        batch: Batch,
+        others: Others,
+    }
+
+    /// Decisions that name their requests and their own places.
+    struct Batch {
+        responses: Vec<Value>,
+        homes: Homes,
+    }
+
+    struct Others {
+        homes: Homes,
         /// Answer to each message to another server.
         answers: Vec<Answer>,
-        sent: Vec<(i64, Vec<usize>)>,
+        sent: Vec<(i64, Vec<u64>)>,
     }
 
     #[derive(Clone, Copy)]
@@ -150,55 +171,84 @@ mod tests {
 
     impl Story {
         fn of(requests: &[&'static str], homes: &[(&'static str, i64)]) -> Self {
-            let (requests, homes) = (requests.to_vec(), homes.to_vec());
-            Self { requests, homes, answers: Vec::new(), sent: Vec::new() }
+            let homes = Arc::new(Mutex::new(homes.to_vec()));
+            let responses = requests.iter().enumerate();
+            let responses = responses
+                .map(|(place, id)| json!({"request_id": id, "approved": true, "note": place.to_string()}))
+                .collect();
+            let others =
+                Others { homes: Arc::clone(&homes), answers: Vec::new(), sent: Vec::new() };
+            Self { batch: Batch { responses, homes }, others }
         }
 
         fn answering(mut self, answers: &[Answer]) -> Self {
-            self.answers = answers.iter().rev().copied().collect();
+            self.others.answers = answers.iter().rev().copied().collect();
             self
         }
 
         async fn goes(&mut self) -> Vec<String> {
-            decide_all(self, self.requests.len(), &SingleServer::default()).await
+            let Self { batch, others } = self;
+            let results = decide_all(batch, others, &SingleServer::default()).await;
+            results.into_iter().map(word).collect()
         }
     }
 
-    impl DecisionBatch<String> for Story {
-        fn request(&self, place: usize) -> Option<RequestId> {
-            Some(self.requests[place].into())
-        }
-
-        async fn decide_here(&mut self, place: usize) -> (String, Option<OtherServer>) {
-            let request = self.requests[place];
-            let home = self.homes.iter().find(|(it, number)| *it == request && *number != 0);
-            let server = home.map(|(_, number)| OtherServer { number: *number, url: "".into() });
-            (format!("{request} here"), server)
-        }
-
-        async fn decide_there(
-            &mut self,
-            node: &OtherServer,
-            places: &[usize],
-        ) -> NodeAnswer<Vec<Option<String>>> {
-            self.sent.push((node.number, places.to_vec()));
-            let done =
-                |place: &usize| Some(format!("{} at {}", self.requests[*place], node.number));
-            match self.answers.pop().unwrap_or(Answer::Decides) {
-                Answer::Decides => NodeAnswer::Answered(places.iter().map(done).collect()),
-                Answer::Short => NodeAnswer::Answered(places.iter().map(done).take(1).collect()),
-                Answer::Moved => {
-                    self.homes.clear();
-                    NodeAnswer::Answered(places.iter().map(|_| None).collect())
-                }
-                Answer::NotReached => NodeAnswer::NotReached,
-                Answer::Lost => NodeAnswer::Lost,
+    fn word(result: DecisionResult) -> String {
+        match result {
+            DecisionResult::Decided { request_id, .. } => format!("{request_id} here"),
+            DecisionResult::Refused { request_id, error, .. } => {
+                let failure = if error.code == LOST.0 { "Lost" } else { "NotReached" };
+                format!("{} {failure}", request_id.unwrap_or_default())
             }
+            DecisionResult::Passed(result) => result.as_str().unwrap_or_default().to_owned(),
+        }
+    }
+
+    impl DecisionBatch for Batch {
+        fn responses(&self) -> &[Value] {
+            &self.responses
         }
 
-        fn refused(&self, place: usize, error: WireError) -> String {
-            let failure = if error.code == LOST.0 { "Lost" } else { "NotReached" };
-            format!("{} {failure}", self.requests[place])
+        async fn take(
+            &mut self,
+            response: Result<ToolApprovalResponse, serde_json::Error>,
+        ) -> Result<Decided, RefusedDecision> {
+            let request = response.unwrap().request_id;
+            let homes = self.homes.lock();
+            let home = homes.iter().find(|(it, number)| *it == request && *number != 0);
+            if let Some((_, number)) = home {
+                let server = OtherServer { number: *number, url: "".into() };
+                return Err((wire_error((ErrorCode::OtherServer.as_str(), "")), Some(server)));
+            }
+            Ok(Decided {
+                status: RequestStatus::Approved,
+                hunks: Vec::new(),
+                preview_hash: String::new(),
+                approvals: VoteCount { have: 1, need: 1 },
+            })
+        }
+    }
+
+    impl DecisionSender for Others {
+        async fn send(&mut self, node: &OtherServer, decisions: Value) -> NodeAnswer<Value> {
+            let responses = decisions["responses"].as_array().unwrap();
+            let place = |it: &Value| it["note"].as_str().unwrap().parse().unwrap();
+            self.sent.push((node.number, responses.iter().map(place).collect()));
+            let done = |it: &Value| {
+                json!(format!("{} at {}", it["request_id"].as_str().unwrap(), node.number))
+            };
+            let mut results: Vec<_> = responses.iter().map(done).collect();
+            match self.answers.pop().unwrap_or(Answer::Decides) {
+                Answer::Decides => {}
+                Answer::Short => results.truncate(1),
+                Answer::Moved => {
+                    self.homes.lock().clear();
+                    results.fill(json!({"error": {"code": ErrorCode::OtherServer.as_str()}}));
+                }
+                Answer::NotReached => return NodeAnswer::NotReached,
+                Answer::Lost => return NodeAnswer::Lost,
+            }
+            NodeAnswer::Answered(json!({ "results": results }))
         }
     }
 
@@ -207,7 +257,7 @@ mod tests {
         let requests = ["a", "b", "c", "b", "d"];
         let mut story = Story::of(&requests, &[("b", 1), ("c", 2), ("d", 1)]);
         assert_eq!(story.goes().await, ["a here", "b at 1", "c at 2", "b at 1", "d at 1"]);
-        assert_eq!(story.sent, [(1, vec![1, 3, 4]), (2, vec![2])]);
+        assert_eq!(story.others.sent, [(1, vec![1, 3, 4]), (2, vec![2])]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -218,7 +268,7 @@ mod tests {
             Answer::Decides,
         ]);
         assert_eq!(story.goes().await, ["a Lost", "b at 2"]);
-        assert_eq!(story.sent, [(1, vec![0]), (2, vec![1]), (2, vec![1])]);
+        assert_eq!(story.others.sent, [(1, vec![0]), (2, vec![1]), (2, vec![1])]);
         let mut story = Story::of(&["a", "b"], &[("a", 1), ("b", 1)]).answering(&[Answer::Short]);
         assert_eq!(story.goes().await, ["a at 1", "b Lost"]);
     }
@@ -233,6 +283,6 @@ mod tests {
     async fn a_server_that_is_not_reached_holds_nothing_up_for_ever() {
         let mut story = Story::of(&["a", "b"], &[("a", 1)]).answering(&[Answer::NotReached; 1_000]);
         assert_eq!(story.goes().await, ["a NotReached", "b here"]);
-        assert!(story.sent.len() > 100, "{}", story.sent.len());
+        assert!(story.others.sent.len() > 100, "{}", story.others.sent.len());
     }
 }

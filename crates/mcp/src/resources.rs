@@ -56,7 +56,7 @@ pub(crate) async fn list(
             .parse::<usize>()
             .map_err(|_| ErrorData::invalid_params("there is no such page", None))?,
     };
-    let listed = shared.app.application.documents(&caller.principal).await;
+    let listed = shared.app.application.rooms.documents(&caller.principal).await;
     let listed = listed.map_err(|error| failed(&error, "the documents could not be listed"))?;
     let end = start.saturating_add(PAGE).min(listed.len());
     let page = listed.get(start..end).unwrap_or_default();

@@ -103,7 +103,8 @@ impl Right for OnAnyDocument {
     type Subject = ();
 
     async fn check(self, caller: &Caller, _: Option<String>) -> ApiResult<()> {
-        caller.require_somewhere(self.0)
+        let may = caller.principal.may_somewhere(self.0);
+        if may { Ok(()) } else { Err(ApiError::not_allowed()) }
     }
 }
 

@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use copydesk_api::{ApiError, ApiResult, Caller, TranscriptCursor};
+use copydesk_api::{ApiError, ApiResult, Caller, ConversationFork, TranscriptCursor};
 use copydesk_ids::permissions::Action::Ask;
-use copydesk_ids::{DocumentId, SessionId};
+use copydesk_ids::{DocumentId, RunId, SessionId};
 use copydesk_operation_table::{
-    Anyone, BodyKind, OnDocument, OnOwnSession, OnServer, Operation, operation, socket_handled,
-    transport_handled,
+    Anyone, BASE, BodyKind, OnDocument, OnOwnSession, OnServer, Operation, operation,
+    socket_handled, transport_handled,
 };
 use copydesk_protocol::answers::{AskedRun, TranscriptPart};
 use copydesk_protocol::client::{
@@ -23,7 +23,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![
         socket_handled::<_, AskClaudeCode, AskedRun>("Ask the agent about a document", OnDocument(Ask)).event("askClaudeCode"),
         socket_handled::<_, Run, AskedRun>("Ask the agent for work without a document", OnServer(Ask)).event("run"),
-        transport_handled::<_, StartRun, StartedRun>("Ask the agent", Anyone).post("/runs", "startRun").body(BodyKind::Text).begins(),
+        operation("Ask the agent", Anyone, start).post("/runs", "startRun").body(BodyKind::Text).begins(),
         socket_handled::<_, Cancel, ()>("Stop a run of yours, or all of a session", Anyone).event("cancel"),
         transport_handled::<_, ListPart, SessionPage>("Your own sessions, newest first", Anyone).get("/sessions", "listSessions"),
         operation("Stop every run of a session", OnOwnSession, cancel_all).post("/sessions/{session=sessionId}/cancel", "cancelRuns"),
@@ -34,6 +34,16 @@ pub(crate) fn operations() -> Vec<Operation> {
         transport_handled::<_, WaitQuery, RunState>("A run; with `wait`, once it has ended", OnOwnSession).get("/sessions/{session=sessionId}/runs/{run}", "getRun"),
         operation("Stop a run", OnOwnSession, cancel).post("/sessions/{session=sessionId}/runs/{run}/cancel", "cancelRun"),
     ]
+}
+
+/// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
+/// its progress.
+async fn start(caller: Caller, (): (), input: StartRun) -> ApiResult<StartedRun> {
+    let ask = convert::question(&caller, input, RunId::generate()).await?;
+    let session_id = ask.session.to_string();
+    let id = caller.application.agents.ask(ask).await?.to_string();
+    let url = format!("{BASE}/sessions/{session_id}/runs/{id}");
+    Ok(StartedRun { id, session_id, url })
 }
 
 async fn transcript(
@@ -61,11 +71,24 @@ async fn transcript(
 }
 
 async fn clear(caller: Caller, session: SessionId, input: ClearTranscript) -> ApiResult<()> {
-    caller.clear_conversation(&session, input.document_id.map(DocumentId::from)).await
+    let document = input.document_id.map(DocumentId::from);
+    caller.require_asking(document.as_ref()).await?;
+    let agents = &caller.application.agents;
+    Ok(agents.clear(&session, document.as_ref(), &caller.principal).await?)
 }
 
 async fn fork(caller: Caller, session: SessionId, input: ForkTranscript) -> ApiResult<()> {
-    caller.fork_conversation(session, convert::fork_start(input)).await
+    let ForkTranscript { session_id: _, document_id, request_id, from_session_id } = input;
+    let document = document_id.map(DocumentId::from);
+    caller.require_asking(document.as_ref()).await?;
+    let from = match from_session_id.map(SessionId::from) {
+        None => session.clone(),
+        // A conversation about a document belongs to everyone in it, others to their own person.
+        Some(from) if document.is_some() => from,
+        Some(from) => caller.own_session(from).await?,
+    };
+    let fork = ConversationFork { session, document, from, run: request_id.into() };
+    Ok(caller.application.agents.fork(fork, &caller.principal).await?)
 }
 
 async fn cancel_all(caller: Caller, session: SessionId, _: Nothing) -> ApiResult<()> {

@@ -89,7 +89,7 @@ async fn listed(
 ) -> ApiResult<(Vec<DocumentRecord>, Option<String>)> {
     let ListDocuments { limit, before } = input;
     if limit.is_none() && before.is_none() {
-        return Ok((caller.application.documents(&caller.principal).await?, None));
+        return Ok((caller.application.rooms.documents(&caller.principal).await?, None));
     }
     let limit = limit.unwrap_or(PAGE);
     if !(1..=LONGEST_PAGE).contains(&limit) {
@@ -160,21 +160,23 @@ async fn configure(
     input: ChangeSettings,
 ) -> ApiResult<DocumentSettings> {
     let change = convert::configure(input).map_err(ApiError::invalid)?;
-    Ok(convert::document_settings(&caller.configure_document(&room, change).await?))
+    caller.application.agents.check_policies(&change, &room).await?;
+    Ok(convert::document_settings(&room.configure(change, caller.principal).await?))
 }
 
 async fn trash(caller: Caller, _: Option<DocumentId>, _: Nothing) -> ApiResult<Trash> {
-    Ok(convert::trash(caller.trash().await?))
+    Ok(convert::trash(caller.application.rooms.trash(&caller.principal).await?))
 }
 
 async fn recover(caller: Caller, _: Option<DocumentId>, input: NameDocument) -> ApiResult<()> {
-    caller.recover_document(&input.document_id.into()).await
+    let document = input.document_id.into();
+    Ok(caller.application.rooms.recover(&document, &caller.principal).await?)
 }
 
 async fn purge(caller: Caller, document: Option<DocumentId>, _: EmptyTrash) -> ApiResult<()> {
-    caller.purge_trash(document.as_ref()).await
+    Ok(caller.application.rooms.purge(document.as_ref(), &caller.principal).await?)
 }
 
 async fn purge_all(caller: Caller, _: Option<DocumentId>, _: Nothing) -> ApiResult<()> {
-    caller.purge_trash(None).await
+    Ok(caller.application.rooms.purge(None, &caller.principal).await?)
 }

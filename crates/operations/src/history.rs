@@ -65,8 +65,9 @@ async fn compare(
     room: RoomHandle,
     input: CompareVersions,
 ) -> ApiResult<Comparison> {
-    let (from, to) = (Version(input.from), input.to.map(Version));
-    Ok(convert::comparison(caller.compare_versions(&room, from, to).await?))
+    let from = Version(input.from);
+    let (to, parts) = caller.compare_versions(&room, from, input.to.map(Version)).await?;
+    Ok(convert::comparison(from, to, parts))
 }
 
 async fn restore(caller: Caller, room: RoomHandle, input: RestoreVersion) -> ApiResult<NewVersion> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use copydesk_api::{ApiError, ApiResult, Caller, RequestScope};
+use copydesk_api::{ApiError, ApiResult, Caller, RequestScope, with_fresh_preview};
 use copydesk_approvals::{ApprovalRequest, RequestStatus};
 use copydesk_ids::permissions::Action::{Decide, Read, Suggest};
 use copydesk_ids::{HunkId, RequestId};
@@ -133,8 +133,8 @@ async fn split(
     (id, room): (RequestId, RoomHandle),
     input: SplitRequest,
 ) -> ApiResult<Decided> {
-    let split = caller.split_request(&room, id, HunkId::from(input.hunk_id)).await?;
-    Ok(convert::decision(&split))
+    let split = room.split(id.clone(), HunkId::from(input.hunk_id), caller.principal).await;
+    Ok(convert::decision(&*with_fresh_preview(&room, &id, split).await?))
 }
 
 async fn defer(
@@ -143,8 +143,8 @@ async fn defer(
     input: DeferHunk,
 ) -> ApiResult<RequestState> {
     let hunk = HunkId::from(input.hunk_id);
-    let deferred = caller.defer_hunk(&room, id, hunk, input.on).await?;
-    Ok(convert::request_state(&deferred))
+    let deferred = room.defer(id.clone(), hunk, input.on, caller.principal).await;
+    Ok(convert::request_state(&*with_fresh_preview(&room, &id, deferred).await?))
 }
 
 async fn deferred(caller: Caller, room: RoomHandle, _: NameDocument) -> ApiResult<DeferredHunks> {

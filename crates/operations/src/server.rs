@@ -12,6 +12,7 @@ use copydesk_protocol::administration::{
     SetSpendingLimit, StopRun, StoredSizes, WorkInProgress,
 };
 use copydesk_protocol::client::{Nothing, SetSettings, UseServerTools};
+use copydesk_protocol::names::PrivateDocuments;
 use copydesk_protocol::queries::ListPart;
 use copydesk_protocol::rest::{AuditPage, Me, ProxyHeaders};
 use copydesk_protocol::server::{Person, Settings};
@@ -40,16 +41,17 @@ pub(crate) fn operations() -> Vec<Operation> {
 }
 
 async fn me(caller: Caller, (): (), _: Nothing) -> ApiResult<Me> {
-    let principal = caller.principal;
-    let modes = caller.application.permission_modes(&principal);
+    let Caller { application, principal, .. } = caller;
+    let (agents, document) = (&application.agents, principal.document.as_ref());
+    let modes = agents.modes(&principal, document).into_iter();
     Ok(Me {
-        permission_mode: convert::permission_mode(caller.application.default_mode(&principal)),
-        permission_modes: modes.into_iter().map(convert::permission_mode).collect(),
+        permission_mode: convert::permission_mode(agents.default_mode(&principal, document)),
+        permission_modes: modes.map(convert::permission_mode).collect(),
         user: Person { id: principal.user.to_string(), name: principal.name },
         role: principal.role,
         document_id: principal.document.as_ref().map(ToString::to_string),
-        models: caller.application.agents.catalog().names(),
-        settings: convert::settings(&caller.application.rooms.settings()),
+        models: agents.catalog().names(),
+        settings: convert::settings(&application.rooms.settings()),
     })
 }
 
@@ -58,9 +60,14 @@ async fn settings(caller: Caller, (): (), _: Nothing) -> ApiResult<Settings> {
 }
 
 async fn configure(caller: Caller, (): (), input: SetSettings) -> ApiResult<Settings> {
-    let wanted = convert::server_settings(&input, caller.application.rooms.settings());
-    let settings = caller.set_settings(wanted.map_err(ApiError::unprocessable)?).await?;
-    Ok(convert::settings(&settings))
+    let Caller { application, principal, .. } = caller;
+    let wanted = convert::server_settings(&input, application.rooms.settings());
+    let wanted = wanted.map_err(ApiError::unprocessable)?;
+    if input.permission_mode.is_some() {
+        application.agents.check_mode(wanted.permission_mode, &principal, None)?;
+    }
+    application.rooms.set_settings(wanted, &principal).await?;
+    Ok(convert::settings(&application.rooms.settings()))
 }
 
 async fn spending(caller: Caller, (): (), input: ReadSpending) -> ApiResult<MonthSpending> {
@@ -69,8 +76,8 @@ async fn spending(caller: Caller, (): (), input: ReadSpending) -> ApiResult<Mont
 }
 
 async fn set_limit(caller: Caller, (): (), input: SetSpendingLimit) -> ApiResult<MonthSpending> {
-    let wanted = convert::wanted_limit(input).map_err(ApiError::unprocessable)?;
-    Ok(convert::spending(caller.set_spending_limit(wanted).await?))
+    let (scope, amount) = convert::wanted_limit(input).map_err(ApiError::unprocessable)?;
+    Ok(convert::spending(caller.set_spending_limit(scope, amount).await?))
 }
 
 async fn work(caller: Caller, (): (), _: Nothing) -> ApiResult<WorkInProgress> {
@@ -90,8 +97,9 @@ async fn person(caller: Caller, (): (), input: NamePerson) -> ApiResult<PersonPr
 }
 
 async fn delete_person(caller: Caller, (): (), input: DeletePerson) -> ApiResult<PersonDeletion> {
-    let (user, documents) = convert::person_to_delete(input);
-    Ok(convert::person_deletion(&caller.delete_person(&user, documents).await?))
+    let DeletePerson { id, private_documents } = input;
+    let with_documents = private_documents == Some(PrivateDocuments::Delete);
+    Ok(convert::person_deletion(&caller.delete_person(&id.into(), with_documents).await?))
 }
 
 async fn tools(caller: Caller, (): (), _: Nothing) -> ApiResult<UseServerTools> {

@@ -39,5 +39,6 @@ async fn share(
 
 async fn unshare(caller: Caller, document: DocumentId, input: UnshareDocument) -> ApiResult<()> {
     let grantee = convert::unshare(input).map_err(ApiError::invalid)?;
-    caller.take_document_role(&document, grantee).await
+    let (auth, now_ms) = (&caller.application.auth, caller.application.clock.now_ms());
+    Ok(auth.take_role(&document, grantee, &caller.principal.user, now_ms).await?)
 }

@@ -7,6 +7,7 @@ use copydesk_operation_table::{BodyKind, OnDocument, Operation, operation};
 use copydesk_protocol::suggestions::{SuggestionAnswer, UpdateSuggestion};
 use copydesk_protocol_conversion as convert;
 use copydesk_rooms::RoomHandle;
+use copydesk_rooms::command::SuggestionUpdate;
 
 /// Operations of this file.
 #[rustfmt::skip]
@@ -23,6 +24,8 @@ async fn update(
 ) -> ApiResult<SuggestionAnswer> {
     let UpdateSuggestion { document_id: _, version, revision, changes } = input;
     let changes = changes.to_string().into();
-    let stored = caller.suggest(&room, (Version(version), revision), changes).await?;
+    let (version, by) = (Version(version), caller.principal);
+    let update = SuggestionUpdate { version, revision, changes, base: None, by };
+    let stored = room.suggest(update).await?;
     Ok(convert::suggestion_answer(&stored))
 }

@@ -25,24 +25,30 @@ pub(crate) fn operations() -> Vec<Operation> {
 }
 
 async fn issue(caller: Caller, (): (), input: IssueToken) -> ApiResult<IssuedToken> {
-    let grant = convert::grant(input, caller.application.clock.now_ms())?;
-    Ok(convert::issued(&caller.issue_token(grant).await?, &caller.reached_at))
+    let (auth, now_ms) = (&caller.application.auth, caller.application.clock.now_ms());
+    let grant = convert::grant(input, now_ms)?;
+    let issued = auth.issue(grant, &caller.principal.user, now_ms).await?;
+    Ok(convert::issued(&issued, &caller.reached_at))
 }
 
 async fn list(caller: Caller, (): (), _: Nothing) -> ApiResult<TokenList> {
-    let (tokens, logins) = (caller.tokens().await?, caller.logins().await?);
-    Ok(convert::token_list(tokens, logins, &caller.token, caller.application.clock.now_ms()))
+    let (auth, now_ms) = (&caller.application.auth, caller.application.clock.now_ms());
+    let (tokens, logins) = (auth.tokens().await?, auth.logins().await?);
+    Ok(convert::token_list(tokens, logins, &caller.token, now_ms))
 }
 
 async fn revoke(caller: Caller, (): (), input: RevokeToken) -> ApiResult<()> {
-    caller.revoke_token(&input.id.into()).await
+    let (auth, now_ms) = (&caller.application.auth, caller.application.clock.now_ms());
+    Ok(auth.revoke(&input.id.into(), &caller.principal.user, now_ms).await?)
 }
 
 async fn tie(caller: Caller, (): (), input: TieToken) -> ApiResult<()> {
-    let (token, login) = convert::tie(input);
-    caller.tie_token(&token, &login).await
+    let (auth, now_ms) = (&caller.application.auth, caller.application.clock.now_ms());
+    let TieToken { id, login } = input;
+    Ok(auth.tie(&id.into(), &login.into(), &caller.principal.user, now_ms).await?)
 }
 
 async fn sign_out(caller: Caller, (): (), _: Nothing) -> ApiResult<()> {
-    caller.sign_out().await
+    let (auth, now_ms) = (&caller.application.auth, caller.application.clock.now_ms());
+    Ok(auth.sign_out(&caller.token, &caller.principal.user, now_ms).await?)
 }

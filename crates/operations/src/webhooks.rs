@@ -1,6 +1,6 @@
 //! Webhooks, which are sent what happens to requests.
 
-use copydesk_api::webhooks::{NewWebhook, WebhookChange, WebhookRecord, WebhookState};
+use copydesk_api::webhooks::{WebhookRecord, WebhookState};
 use copydesk_api::{ApiResult, Caller};
 use copydesk_ids::DocumentId;
 use copydesk_ids::permissions::Action::Administer;
@@ -31,8 +31,7 @@ async fn list(caller: Caller, (): (), _: Nothing) -> ApiResult<Webhooks> {
 
 async fn create(caller: Caller, (): (), input: CreateWebhook) -> ApiResult<CreatedWebhook> {
     let CreateWebhook { url, document_id } = input;
-    let new = NewWebhook { url, document: document_id.map(DocumentId::from) };
-    let hook = caller.create_webhook(new).await?;
+    let hook = caller.create_webhook(url, document_id.map(DocumentId::from)).await?;
     let secret = hook.secret.clone();
     let (delivered_ms, failing_ms, error) = (None, None, None);
     let state = WebhookState { hook, delivered_ms, failing_ms, error, dropped: 0, waiting: 0 };
@@ -45,7 +44,7 @@ async fn read(caller: Caller, (): (), input: NameWebhook) -> ApiResult<Webhook> 
 
 async fn change(caller: Caller, (): (), input: ChangeWebhook) -> ApiResult<Webhook> {
     let ChangeWebhook { id, url, active } = input;
-    Ok(shown(caller.change_webhook(&id.into(), WebhookChange { url, active }).await?))
+    Ok(shown(caller.change_webhook(&id.into(), url, active).await?))
 }
 
 async fn remove(caller: Caller, (): (), input: NameWebhook) -> ApiResult<()> {

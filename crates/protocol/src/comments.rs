@@ -3,8 +3,7 @@
 use super::client::Range;
 use super::names::PermissionMode;
 use super::people::Person;
-use super::server::ClaimedAuthor;
-use copydesk_approvals::RequestStatus;
+use copydesk_approvals::{ClaimedAuthor, RequestStatus};
 use copydesk_comments::ThreadStatus;
 use copydesk_macros::wire;
 

@@ -11,8 +11,8 @@ mod runs;
 mod tokens;
 mod updates;
 
-pub use aftermath::{Aftermath, Approvals, HunkVote, Undone, Warning};
-pub use decision_report::{ReportState, Told};
+pub use aftermath::{Aftermath, HunkVote, Undone};
+pub use decision_report::Told;
 pub use presence::{Peer, PeerCaret, PresenceChanges, PresencePeers, PresenceUpdate};
 pub use runs::{AgentEvent, ClaudeResponse, ClaudeStream, ResponseUpdate, SelectionRange};
 pub use tokens::{IssuedToken, LoginLine, NamedPerson, SessionEnded, TokenLine, TokenList};
@@ -26,10 +26,9 @@ use super::comments::CommentThread;
 use super::files::FileState;
 use super::names::{DecisionKind, HunkReasonCode, PermissionMode};
 pub use super::people::Person;
-pub use super::suggestions::ClaimedAuthor;
 use copydesk_approvals::{
-    ApprovalSwitch, DecisionPolicy, HunkKind, HunkStatus, Mark, PreviewKind, RequestSource,
-    RequestStatus, ToolPolicy, UnaskedReason,
+    ApprovalSwitch, ClaimedAuthor, DecisionPolicy, HunkKind, HunkStatus, Mark, PreviewKind,
+    PreviewWarning, RequestSource, RequestStatus, ToolPolicy, UnaskedReason, VoteCount,
 };
 use copydesk_ids::permissions::Role;
 
@@ -314,7 +313,7 @@ pub struct HunkRequired {
     /// All policies for the hunk, from the mildest to the strictest.
     pub policies: Option<Vec<DecisionPolicy>>,
     /// Votes for the hunk.
-    pub approvals: Option<Approvals>,
+    pub approvals: Option<VoteCount>,
 }
 
 /// Word-level change.
@@ -412,7 +411,7 @@ pub struct ToolApprovalRequest {
     /// `true`: the countdown is paused, because a person looks at the request.
     pub paused: bool,
     /// Warnings about the call.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<PreviewWarning>,
     /// Decisions that the request can take; `edit` needs the right to write.
     pub allowed_decisions: Vec<DecisionKind>,
     /// Hash of everything shown; send it back with the decision.
@@ -427,7 +426,7 @@ pub struct ToolApprovalRequest {
     #[null]
     pub units: Option<usize>,
     /// Votes, and how many are needed.
-    pub approvals: Approvals,
+    pub approvals: VoteCount,
     /// `true`: a single key must never approve it.
     pub default_to_no: bool,
     /// Origin of the call.
@@ -480,7 +479,7 @@ pub struct ToolApprovalUpdate {
     /// Policies that apply now; missing while there is no request.
     pub policies: Option<Vec<DecisionPolicy>>,
     /// Votes, and how many are needed.
-    pub approvals: Approvals,
+    pub approvals: VoteCount,
     /// Hunks whose state changed.
     pub hunks: Vec<HunkState>,
     /// Person who caused the change.
@@ -580,5 +579,5 @@ pub struct Decided {
     /// Hash of the current preview.
     pub preview_hash: String,
     /// Votes, and how many are needed.
-    pub approvals: Approvals,
+    pub approvals: VoteCount,
 }

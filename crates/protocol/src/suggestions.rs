@@ -36,12 +36,3 @@ pub struct SuggestionAnswer {
     /// Hash of everything shown, as in the request.
     pub preview_hash: String,
 }
-
-/// Author of the tracked changes of an imported file, as the file names them.
-#[wire(Serialize, TS)]
-pub struct ClaimedAuthor {
-    /// Name; no account of this server.
-    pub name: String,
-    /// Time of the newest change in RFC 3339, if the file has one.
-    pub at: Option<String>,
-}

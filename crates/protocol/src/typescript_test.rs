@@ -41,8 +41,15 @@ fn generate() -> String {
         server::{
             WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, Trash, DeletedDocument, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
-            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, HunkRequired, Part, HunkDecided, HunkVote, ClaimedAuthor, ToolApprovalRequest, Aftermath, Undone, Warning,
-            Approvals, ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ReportState, ClaudeStream, AgentEvent,
+            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, HunkRequired, Part, HunkDecided, HunkVote,
+        }
+        approvals::{ClaimedAuthor}
+        server::{ToolApprovalRequest, Aftermath, Undone}
+        approvals::{PreviewWarning, VoteCount}
+        server::{ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told}
+        approvals::{ReportState}
+        server::{
+            ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, LoginLine, NamedPerson, TokenLine, TokenList, SessionEnded,
         }
         copydesk_comments::{ThreadStatus}

@@ -3,7 +3,7 @@
 use copydesk_agent::RunState;
 use copydesk_api::{
     RunLine, ServerWork, SpendingLimit, SpendingMonth, SpendingReport, SpendingScope, SpendingSum,
-    StorageSizes, WantedLimit,
+    StorageSizes,
 };
 use copydesk_protocol::administration::{
     MonthSpending, ReadSpending, SetSpendingLimit, SpendingLine, StoredSizes, UnfinishedRun,
@@ -27,11 +27,12 @@ pub fn spending_month(wish: &ReadSpending) -> Result<Option<SpendingMonth>, Stri
     read.map(Some).ok_or_else(|| "month: is a month such as 2026-11".to_owned())
 }
 
-/// Returns the limit that is wanted.
+/// Returns what the wanted limit is about, and its amount in billionths of a US dollar; `None`: no
+/// limit.
 ///
 /// # Errors
 /// The reason why there can be no such limit.
-pub fn wanted_limit(wish: SetSpendingLimit) -> Result<WantedLimit, String> {
+pub fn wanted_limit(wish: SetSpendingLimit) -> Result<(SpendingScope, Option<u64>), String> {
     let SetSpendingLimit { kind, id, usd } = wish;
     let scope = match (kind, id.filter(|id| !id.is_empty())) {
         (SpendingLimitKind::Server, None) => SpendingScope::Server,
@@ -52,7 +53,7 @@ pub fn wanted_limit(wish: SetSpendingLimit) -> Result<WantedLimit, String> {
             return Err(format!("usd: is a number from 0 to {HIGHEST_USD}, or null, not {usd}"));
         }
     };
-    Ok(WantedLimit { scope, amount })
+    Ok((scope, amount))
 }
 
 /// Returns US dollars in billionths, rounded to a millionth.
@@ -146,7 +147,7 @@ mod tests {
     #[test]
     fn a_limit_is_read_to_the_millionth_and_nothing_else_is_one() {
         let read = |json: &str| serde_json::from_str(json).map(wanted_limit);
-        let amount = |json: &str| read(json).unwrap().unwrap().amount;
+        let amount = |json: &str| read(json).unwrap().unwrap().1;
         assert_eq!(amount(r#"{"for": "server", "usd": 19.99}"#), Some(19_990_000_000));
         assert_eq!(amount(r#"{"for": "everyone", "usd": 0}"#), Some(0));
         assert_eq!(amount(r#"{"for": "person", "id": "usr_a", "usd": null}"#), None);

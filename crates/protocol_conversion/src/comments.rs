@@ -14,7 +14,6 @@ use copydesk_rooms::event::UnreadMentions;
 
 use super::history::person;
 use super::names::wanted_mode;
-use super::request::claimed;
 use super::time;
 
 /// Returns the thread that a client begins.
@@ -126,7 +125,7 @@ fn comment(in_thread: &comments::CommentThread, of: &comments::Comment) -> Comme
             name: author.name.clone(),
             ai: ai.is_some().then_some(true),
         },
-        claimed_author: claimed_author.as_ref().map(claimed),
+        claimed_author: claimed_author.clone(),
         asked_by: ai.as_ref().map(|ai| person(ai.asked_by.clone())),
         request_id: run.map(ToString::to_string),
         waiting: question.as_ref().is_some_and(waits).then_some(true),

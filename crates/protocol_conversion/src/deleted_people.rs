@@ -1,31 +1,13 @@
 //! Deletion of people's data, on the wire.
 
 use copydesk_api as api;
-use copydesk_api::{
-    DeletionObstacle, DocumentRecord, PersonCounts, PersonDeletionReport, PrivateDocuments,
-};
-use copydesk_ids::UserId;
+use copydesk_api::{DeletionObstacle, DocumentRecord, PersonCounts, PersonDeletionReport};
 use copydesk_protocol::administration::{
-    DeletePerson, DeletedRecords, KeptRecords, PersonDeletion, PersonPreview, PrivateDocument,
-    RenamedRecords,
+    DeletedRecords, KeptRecords, PersonDeletion, PersonPreview, PrivateDocument, RenamedRecords,
 };
 use copydesk_protocol::names;
 
 use super::time;
-
-/// Returns the person to delete, and the treatment of their private documents.
-pub fn person_to_delete(wish: DeletePerson) -> (UserId, PrivateDocuments) {
-    let DeletePerson { id, private_documents } = wish;
-    (id.into(), treatment(private_documents))
-}
-
-/// Returns the treatment of private documents.
-fn treatment(wish: Option<names::PrivateDocuments>) -> PrivateDocuments {
-    match wish.unwrap_or_default() {
-        names::PrivateDocuments::Keep => PrivateDocuments::Keep,
-        names::PrivateDocuments::Delete => PrivateDocuments::Delete,
-    }
-}
 
 /// Returns what is stored of a person.
 pub fn person_preview(found: api::PersonPreview) -> PersonPreview {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use copydesk_agent::{
     AgentQuestion, AskKind, ConversationMode, PermissionMode, ReadToolPolicy, SelectedRange,
 };
-use copydesk_api::{ApiError, Caller, ForkStart, NewSettings};
+use copydesk_api::{ApiError, Caller};
 use copydesk_approvals::ApprovalSwitch;
 use copydesk_approvals::{
     Decision, FinishRest, HunkChoice, HunkVerdict, RequestStatus, RequestVerdict,
@@ -20,8 +20,8 @@ use copydesk_rooms::settings::{OwnSettings, ServerSettings};
 use super::names::wanted_mode;
 use super::remember;
 use copydesk_protocol::client::{
-    self, AskSelection, ChangeSettings, CreateDocument, ForkTranscript, HunkResponse, SeenWords,
-    SetSettings, ToolApprovalResponse, UndoRequest,
+    self, AskSelection, ChangeSettings, CreateDocument, HunkResponse, SeenWords, SetSettings,
+    ToolApprovalResponse, UndoRequest,
 };
 use copydesk_protocol::names::{DecisionKind, ModelAccessKind};
 use copydesk_protocol::rest::StartRun;
@@ -207,7 +207,7 @@ pub fn configure(wish: ChangeSettings) -> Result<SettingsChange, String> {
 pub fn server_settings(
     wish: &SetSettings,
     mut settings: ServerSettings,
-) -> Result<NewSettings, String> {
+) -> Result<ServerSettings, String> {
     let SetSettings { approvals, permission_mode, timeout_seconds } = wish;
     if let Some(switch) = *approvals {
         settings.approvals = switch;
@@ -230,7 +230,7 @@ pub fn server_settings(
         }
         settings.permission_mode = PermissionMode::Ask;
     }
-    Ok(NewSettings { settings, names_mode: permission_mode.is_some() })
+    Ok(settings)
 }
 
 /// Returns a new document.
@@ -238,13 +238,6 @@ pub fn new_document(wish: CreateDocument) -> NewDocument {
     let CreateDocument { title, text } = wish;
     let (title, text) = (title.unwrap_or_default(), text.unwrap_or_default());
     NewDocument { title, text, unlisted_owner: None }
-}
-
-/// Returns the place from which a conversation continues.
-pub fn fork_start(wish: ForkTranscript) -> ForkStart {
-    let ForkTranscript { session_id: _, document_id, request_id, from_session_id } = wish;
-    let (document, session) = (document_id.map(Into::into), from_session_id.map(Into::into));
-    ForkStart { document, session, run: request_id.into() }
 }
 
 /// Returns the undo of a request.
@@ -288,7 +281,7 @@ pub async fn question(
     let selection = selection.map_err(ApiError::unprocessable)?;
     // Last, so that a refused request begins no session.
     let session = session_id.map(SessionId::from);
-    let admitted = caller.admit_run(session, document.as_ref(), mode).await?;
+    let (session, permission_mode) = caller.admit_run(session, document.as_ref(), mode).await?;
     let history = context.conversation_history.unwrap_or_default();
     let continues = keep_conversation.unwrap_or(kind == AskKind::Ask);
     let is_safe = kind == AskKind::Ask || auto_approve_safe.unwrap_or(true);
@@ -305,8 +298,8 @@ pub async fn question(
         model,
         kind,
         read_tools: if is_safe { ReadToolPolicy::AtOnce } else { ReadToolPolicy::Ask },
-        permission_mode: admitted.permission_mode,
-        session: admitted.session,
+        permission_mode,
+        session,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-use copydesk_api::{AuditEntry, AuditRecord, HistoryRecord, VersionComparison, is_large_update};
+use copydesk_api::{AuditEntry, AuditRecord, HistoryRecord, is_large_update};
 use copydesk_approvals::{AuthorSpan, Person, RequestCredit, SpanAuthor};
 use copydesk_comments::CommentThread;
 use copydesk_document::diff::DraftPart;
@@ -106,8 +106,7 @@ fn span(credit: AuthorSpan, threads: &[CommentThread]) -> history::ProvenanceSpa
 }
 
 /// Returns the differences between two versions.
-pub fn comparison(found: VersionComparison) -> rest::Comparison {
-    let VersionComparison { from, to, parts } = found;
+pub fn comparison(from: Version, to: Version, parts: Vec<DraftPart>) -> rest::Comparison {
     let difference =
         |DraftPart { from, to, base, insert }| history::Difference { from, to, base, insert };
     rest::Comparison { from: from.0, to: to.0, parts: parts.into_iter().map(difference).collect() }

@@ -56,9 +56,8 @@ pub(crate) fn hunk(request: &RequestId, hunk: &approvals::Hunk) -> server::Hunk 
 
 fn required(hunk: &approvals::Hunk) -> server::HunkRequired {
     let votes = hunk.own_votes();
-    let approvals =
-        votes.map(|approvals::VoteCount { have, need }| server::Approvals { have, need });
-    server::HunkRequired { policies: votes.map(|_| hunk.required.policies()), approvals }
+    let policies = votes.map(|_| hunk.required.policies());
+    server::HunkRequired { policies, approvals: votes }
 }
 
 /// Returns the votes for a hunk that count; `None` if there are none.

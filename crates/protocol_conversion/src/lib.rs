@@ -3,6 +3,7 @@
 
 mod administration;
 mod comments;
+mod decision_batch;
 mod deleted_people;
 mod errors;
 mod files;
@@ -45,21 +46,20 @@ pub use administration::{spending, spending_month, storage, wanted_limit, work};
 pub use comments::{
     ai_wish, comment_input, new_thread, people_to_mention, thread_answer, thread_list,
 };
-pub use deleted_people::{person_deletion, person_preview, person_to_delete};
+pub use decision_batch::{DecisionBatch, RefusedDecision};
+pub use deleted_people::{person_deletion, person_preview};
 pub use errors::{error_details, passed_result, reason_code};
 pub use files::file_line;
 pub use from_client::{
-    MOST_DECISIONS, configure, ended_status, fork_start, hunk_ids, new_document, question,
-    read_decision, server_settings, undo,
+    MOST_DECISIONS, configure, ended_status, hunk_ids, new_document, question, read_decision,
+    server_settings, undo,
 };
 pub use history::{comparison, provenance};
 pub use imports::{converted, imported};
 pub use lists::{audit_lines, created, request_page, versions};
 pub use names::{permission_mode, run_state};
-pub use people::{grant, issued, reached_at, session_ended, tie, token_list};
-pub use request::{
-    decision, decision_on, decision_result, reopened, request, request_state, resolved, told,
-};
+pub use people::{grant, issued, reached_at, session_ended, token_list};
+pub use request::{decision, decision_on, reopened, request, request_state, resolved, told};
 pub use rules::{ended, new_rule, remember, rule, rules};
 pub use run_events::{entry, response, said};
 pub use sharing::{document_role, document_roles, share, unshare};

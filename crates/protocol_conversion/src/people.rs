@@ -3,8 +3,8 @@
 use copydesk_api::{LoginRecord, TokenRecord};
 use copydesk_auth as auth;
 use copydesk_auth::{AccessEnd, AuthError, AuthResult, NewToken, TokenGrant};
-use copydesk_ids::{TokenId, UserId};
-use copydesk_protocol::client::{IssueToken, TieToken};
+use copydesk_ids::TokenId;
+use copydesk_protocol::client::IssueToken;
 use copydesk_protocol::names::{SessionEndCode, TokenStatus};
 use copydesk_protocol::server;
 
@@ -69,11 +69,6 @@ fn login_line(record: LoginRecord) -> server::LoginLine {
         created_at: time(created_ms),
         signed_in_at: time(signed_in_ms),
     }
-}
-
-/// Returns the token and the login that are to be tied.
-pub fn tie(wish: TieToken) -> (TokenId, UserId) {
-    (wish.id.into(), wish.login.into())
 }
 
 fn token_line(record: TokenRecord, current: &TokenId, now_ms: u64) -> server::TokenLine {

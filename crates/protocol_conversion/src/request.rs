@@ -8,7 +8,7 @@ use copydesk_agent::ReopenOutcome;
 use copydesk_approvals as approvals;
 use copydesk_approvals::{
     ApprovalRequest, CallOrigin, DecisionError, FileNow, Person, PreviewKind, ProposedAction,
-    ProposedCall, ReportState, RequestStatus, ToolReport, TouchedSince, UnaskedReason,
+    ProposedCall, ReportState, RequestStatus, ToolReport, TouchedSince, UnaskedReason, VoteCount,
 };
 use copydesk_ids::{DocumentId, HunkId};
 use copydesk_rooms::event::{RequestNews, RequestUpdate, StreamingPreview};
@@ -51,17 +51,17 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
         explanation: explanation.clone(),
         prompt: prompt.clone(),
         author: person(requester),
-        claimed_author: claimed_author.as_ref().map(claimed),
+        claimed_author: claimed_author.clone(),
         created_at: time(request.clock.created_ms),
         expires_at: request.clock.ends_ms().map(time),
         paused: request.clock.paused_ms.is_some(),
-        warnings: preview.warnings.iter().map(warning).collect(),
+        warnings: preview.warnings.clone(),
         allowed_decisions: allowed_decisions(request),
         preview_hash: request.preview_hash(),
         policy: request.requires().strictest(),
         policies: request.requires().policies(),
         units: request.units(),
-        approvals: approvals(request),
+        approvals: request.votes(),
         // What needs a second look is never approved by one stray key.
         default_to_no: *kind == PreviewKind::Command
             || (request.hunks.is_empty() && !preview.warnings.is_empty()),
@@ -76,11 +76,6 @@ pub fn request(request: &ApprovalRequest) -> server::ToolApprovalRequest {
     }
 }
 
-pub(super) fn claimed(author: &approvals::ClaimedAuthor) -> server::ClaimedAuthor {
-    let approvals::ClaimedAuthor { name, at } = author;
-    server::ClaimedAuthor { name: name.clone(), at: at.clone() }
-}
-
 fn allowed_decisions(request: &ApprovalRequest) -> Vec<DecisionKind> {
     use DecisionKind::{Approve, Edit, Reject, Respond};
     if request.hunks.is_empty() {
@@ -88,16 +83,6 @@ fn allowed_decisions(request: &ApprovalRequest) -> Vec<DecisionKind> {
     } else {
         vec![Approve, Reject, Respond]
     }
-}
-
-fn warning(warning: &approvals::PreviewWarning) -> server::Warning {
-    let approvals::PreviewWarning { code, text } = warning;
-    server::Warning { code: code.clone(), text: text.clone() }
-}
-
-fn approvals(request: &ApprovalRequest) -> server::Approvals {
-    let approvals::VoteCount { have, need } = request.votes();
-    server::Approvals { have, need }
 }
 
 /// Returns the rule that resolved the request in a person's place.
@@ -162,7 +147,7 @@ pub(crate) fn update(update: &RequestUpdate) -> server::ToolApprovalUpdate {
         preview_hash: request.preview_hash(),
         revision: request.revision(),
         policies: Some(request.requires().policies()),
-        approvals: approvals(request),
+        approvals: request.votes(),
         hunks: changed_states(request, changed),
         by: by.as_ref().map(principal),
         text: None,
@@ -206,7 +191,7 @@ pub(crate) fn preview_update(
         preview_hash: String::new(),
         revision: None,
         policies: None,
-        approvals: server::Approvals { have: 0, need: 0 },
+        approvals: VoteCount { have: 0, need: 0 },
         hunks: Vec::new(),
         by: None,
         text: Some(text.clone()),
@@ -277,32 +262,13 @@ pub fn decision_on(request: &ApprovalRequest, named: Option<&[HunkId]>) -> serve
         status: request.status,
         hunks: named.map_or_else(|| hunk_states(request), of),
         preview_hash: request.preview_hash(),
-        approvals: approvals(request),
-    }
-}
-
-/// Returns the result of one of several decisions; `request_id` is what it named, if anything.
-pub fn decision_result(
-    request_id: Option<String>,
-    decided: Result<server::Decided, server::WireError>,
-) -> rest::DecisionResult {
-    match decided {
-        Ok(decided) => {
-            let request_id = request_id.unwrap_or_default();
-            rest::DecisionResult::Decided { ok: true, request_id, decided }
-        }
-        Err(error) => rest::DecisionResult::Refused { ok: false, request_id, error },
+        approvals: request.votes(),
     }
 }
 
 /// Returns the report that the model would be given.
 pub fn told((report, state): (ToolReport, ReportState)) -> server::Told {
     let ToolReport { text, is_error } = report;
-    let state = match state {
-        ReportState::Waiting { so_far } => server::ReportState::Waiting { so_far },
-        ReportState::Runs { before, after } => server::ReportState::Runs { before, after },
-        ReportState::Complete => server::ReportState::Complete,
-    };
     server::Told { text, is_error, state }
 }
 

@@ -263,6 +263,7 @@ fn registered(
     principal: &Principal,
 ) -> SessionRegistered {
     let own_mode = session.permission_mode.as_deref().and_then(PermissionMode::named);
+    let (agents, document) = (&app.application.agents, principal.document.as_ref());
     SessionRegistered {
         session_id: session.id.to_string(),
         user: Person { id: principal.user.to_string(), name: principal.name.clone() },
@@ -270,16 +271,15 @@ fn registered(
         protocol: PROTOCOL,
         capabilities: capabilities(app),
         permission_mode: convert::permission_mode(
-            own_mode.unwrap_or_else(|| app.application.default_mode(principal)),
+            own_mode.unwrap_or_else(|| agents.default_mode(principal, document)),
         ),
-        permission_modes: app
-            .application
-            .permission_modes(principal)
+        permission_modes: agents
+            .modes(principal, document)
             .into_iter()
             .map(convert::permission_mode)
             .collect(),
-        models: app.application.agents.catalog().names(),
-        local_models: app.application.agents.catalog().local_names(),
+        models: agents.catalog().names(),
+        local_models: agents.catalog().local_names(),
         settings: convert::settings(&app.application.rooms.settings()),
     }
 }

@@ -1,5 +1,6 @@
 //! Event about the token of the connection.
 
+use copydesk_api::Caller;
 use copydesk_ids::permissions::Action;
 use copydesk_protocol::client::NameToken;
 use copydesk_protocol::server::{NamedPerson, Person};
@@ -14,8 +15,10 @@ pub async fn name(
     payload: NameToken,
 ) -> SocketResult<NamedPerson> {
     connection.caller.require(Action::Administer)?;
-    let name = connection.caller.name_token(&payload.name).await?;
-    connection.caller.principal.name.clone_from(&name);
-    let id = connection.caller.principal.user.to_string();
+    let Caller { application, principal, token, .. } = &mut connection.caller;
+    let now_ms = application.clock.now_ms();
+    let name = application.auth.name(token, &payload.name, &principal.user, now_ms).await?;
+    principal.name.clone_from(&name);
+    let id = principal.user.to_string();
     Ok(NamedPerson { user: Person { id, name } })
 }

@@ -49,19 +49,6 @@ impl Caller {
         given.ok_or_else(ApiError::internal)
     }
 
-    /// Takes the role in a document from a person or a group, effective on return.
-    ///
-    /// # Errors
-    /// [`NotFound`](super::super::ErrorCode::NotFound) if they have none there.
-    pub async fn take_document_role(
-        &self,
-        document: &DocumentId,
-        grantee: Grantee,
-    ) -> ApiResult<()> {
-        let (by, now_ms) = (&self.principal.user, self.application.clock.now_ms());
-        Ok(self.application.auth.take_role(document, grantee, by, now_ms).await?)
-    }
-
     /// Checks that the caller may say who reaches a document in lists, which need not be open here.
     ///
     /// # Errors
@@ -69,12 +56,7 @@ impl Caller {
     /// [`NotFound`](super::super::ErrorCode::NotFound) for an unknown, deleted or private document.
     pub async fn require_listed(&self, document: &DocumentId) -> ApiResult<()> {
         self.require_in(Action::Manage, Some(document))?;
-        let record = self.application.store.document(document).await?;
-        let is_listed = |found: &copydesk_store::DocumentRecord| {
-            !found.deleted && found.unlisted_owner.is_none()
-        };
-        let record = record.filter(is_listed);
-        record.map(drop).ok_or_else(|| ApiError::not_found("document"))
+        self.application.check_listed(document).await
     }
 
     async fn described(&self, records: Vec<DocumentRoleRecord>) -> ApiResult<Vec<GivenRole>> {

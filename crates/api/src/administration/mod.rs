@@ -1,6 +1,5 @@
 //! Looking after a server, for owners: people, roles, spending, work in progress, storage.
 
-pub(super) mod deletion_signal;
 pub(super) mod document_roles;
 pub(super) mod people;
 pub(super) mod person_deletion;

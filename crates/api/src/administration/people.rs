@@ -67,16 +67,6 @@ impl DeletionObstacle {
     }
 }
 
-/// Treatment of documents that only the person can see.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PrivateDocuments {
-    /// They stay.
-    #[default]
-    Keep,
-    /// They are deleted.
-    Delete,
-}
-
 /// Progress of the deletion of a person's data.
 #[derive(Clone, Debug)]
 pub struct PersonDeletionReport {
@@ -146,6 +136,7 @@ impl Caller {
     /// Deletes the data of a person. When this returns, they have no access and no login, and their
     /// connections are closed. The rest is done within seconds mostly, and after a restart if the
     /// server stops meanwhile; this waits for it for ten seconds at most. Asking again is fine.
+    /// Documents that only the person can see are deleted too if `with_documents`.
     ///
     /// # Errors
     /// [`NotAllowed`](ErrorCode::NotAllowed) for the caller and the holder of the owner's token as
@@ -154,7 +145,7 @@ impl Caller {
     pub async fn delete_person(
         &self,
         user: &UserId,
-        documents: PrivateDocuments,
+        with_documents: bool,
     ) -> ApiResult<PersonDeletionReport> {
         let known = self.known_person(user).await?;
         if let Some(obstacle) = self.obstacle(&known) {
@@ -166,29 +157,23 @@ impl Caller {
             // Their private documents may have been kept at first.
             Some(PersonDeletion { ended_ms: Some(_), .. }) => {
                 let left = self.application.store.private_documents_of(&known.users).await?;
-                documents == PrivateDocuments::Delete && !left.is_empty()
+                with_documents && !left.is_empty()
             }
             Some(_) => false,
         };
         if begins {
-            self.begin_deletion(&known, documents).await?;
+            self.begin_deletion(&known, with_documents).await?;
         }
-        self.application.deletions.wake();
+        self.application.deletions.notify_one();
         self.await_deletion(user).await
     }
 
     /// Ends all access of a person, and stores that everything else is to be done.
-    async fn begin_deletion(
-        &self,
-        known: &KnownPerson,
-        documents: PrivateDocuments,
-    ) -> ApiResult<()> {
+    async fn begin_deletion(&self, known: &KnownPerson, with_documents: bool) -> ApiResult<()> {
         let (store, now_ms) = (&self.application.store, self.application.clock.now_ms());
         let Some(person) = known.users.first().cloned() else { return Ok(()) };
-        let private_documents = match documents {
-            PrivateDocuments::Keep => 0,
-            PrivateDocuments::Delete => store.private_documents_of(&known.users).await?.len(),
-        };
+        let private_documents =
+            if with_documents { store.private_documents_of(&known.users).await?.len() } else { 0 };
         let is_own = |limit: &SpendingLimit| matches!(&limit.scope, SpendingScope::Person(user) if known.users.contains(user));
         let limits = store.spending_limits().await?.iter().filter(|limit| is_own(limit)).count();
         let mut names: Vec<String> = known.tokens.iter().map(|token| token.name.clone()).collect();

@@ -127,7 +127,7 @@ impl Application {
                 Err(error) => tracing::warn!(%error, "cannot look for deletions of people"),
             }
             tokio::select! {
-                () = self.deletions.awaited() => {}
+                () = self.deletions.notified() => {}
                 () = tokio::time::sleep(LOOK) => {}
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use copydesk_ids::{DocumentId, UserId};
+use copydesk_ids::UserId;
 use copydesk_macros::boxed;
 use copydesk_store::{
     AuditEntry, SpendingGroup, SpendingLimit, SpendingMonth, SpendingScope, SpendingSum, StoreOp,
@@ -29,15 +29,6 @@ pub struct SpendingReport {
     pub documents: Vec<SpendingSum>,
     /// Sums of models whose price is not known.
     pub unpriced: Vec<SpendingSum>,
-}
-
-/// Spending limit that an owner wants.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WantedLimit {
-    /// Calls that it is about.
-    pub scope: SpendingScope,
-    /// Limit in billionths of a US dollar; `None`: no limit.
-    pub amount: Option<u64>,
 }
 
 #[boxed]
@@ -71,13 +62,17 @@ impl Caller {
         Ok(SpendingReport { month, total, limits, people, documents, unpriced })
     }
 
-    /// Sets or removes a spending limit; it holds from the next call of a model on.
+    /// Sets a spending limit in billionths of a US dollar, or removes it without `amount`. It holds
+    /// from the next call of a model on.
     ///
     /// # Errors
     /// [`NotFound`](crate::ErrorCode::NotFound) for an unknown person or document,
     /// [`Unavailable`](crate::ErrorCode::Unavailable) if the limit is not stored.
-    pub async fn set_spending_limit(&self, wanted: WantedLimit) -> ApiResult<SpendingReport> {
-        let WantedLimit { scope, amount } = wanted;
+    pub async fn set_spending_limit(
+        &self,
+        scope: SpendingScope,
+        amount: Option<u64>,
+    ) -> ApiResult<SpendingReport> {
         // A limit can be removed although what it was about is gone.
         if amount.is_some() {
             self.check_subject(&scope).await?;
@@ -101,15 +96,8 @@ impl Caller {
                 let name = self.name_of(user).await?;
                 name.map(drop).ok_or_else(|| ApiError::not_found("person"))
             }
-            SpendingScope::Document(document) => self.check_document(document).await,
+            SpendingScope::Document(document) => self.application.check_listed(document).await,
         }
-    }
-
-    async fn check_document(&self, document: &DocumentId) -> ApiResult<()> {
-        let record = self.application.store.document(document).await?;
-        let is_listed =
-            record.is_some_and(|record| !record.deleted && record.unlisted_owner.is_none());
-        if is_listed { Ok(()) } else { Err(ApiError::not_found("document")) }
     }
 
     async fn name_of(&self, user: &UserId) -> ApiResult<Option<String>> {

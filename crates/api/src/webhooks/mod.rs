@@ -20,24 +20,6 @@ pub use signature::{SecretError, SigningSecret};
 /// Maximum number of webhooks: each costs every request a line in the outbox.
 const MOST_WEBHOOKS: usize = 100;
 
-/// Webhook that an owner wants.
-#[derive(Clone, Debug)]
-pub struct NewWebhook {
-    /// Address of the receiver.
-    pub url: String,
-    /// Document whose requests are reported; `None`: all.
-    pub document: Option<DocumentId>,
-}
-
-/// Changes of a webhook; what is `None` stays as it is.
-#[derive(Clone, Debug)]
-pub struct WebhookChange {
-    /// Address of the receiver.
-    pub url: Option<String>,
-    /// `false`: deliveries are paused.
-    pub active: Option<bool>,
-}
-
 #[boxed]
 impl Caller {
     /// Returns all webhooks.
@@ -57,13 +39,16 @@ impl Caller {
         all.find(|state| state.hook.id == *id).ok_or_else(|| ApiError::not_found("webhook"))
     }
 
-    /// Creates a webhook, with a new secret.
+    /// Creates a webhook, with a new secret, for the requests of a document, or without one of all.
     ///
     /// # Errors
     /// [`ErrorCode::Unprocessable`] for an address that is not accepted, [`ErrorCode::NotFound`]
     /// for an unknown document, [`ErrorCode::TooManyWebhooks`] at the limit.
-    pub async fn create_webhook(&self, new: NewWebhook) -> ApiResult<WebhookRecord> {
-        let NewWebhook { url, document } = new;
+    pub async fn create_webhook(
+        &self,
+        url: String,
+        document: Option<DocumentId>,
+    ) -> ApiResult<WebhookRecord> {
         WebhookAddress::read(&url, self.application.address_policy)?;
         if let Some(document) = &document {
             self.room(document, Action::Read).await?;
@@ -85,7 +70,7 @@ impl Caller {
         Ok(hook)
     }
 
-    /// Changes the address of a webhook, pauses it, or resumes it.
+    /// Changes the address of a webhook, pauses it, or resumes it; what is `None` stays as it is.
     ///
     /// # Errors
     /// [`ErrorCode::NotFound`] for an unknown webhook, [`ErrorCode::Unprocessable`] for an address
@@ -93,9 +78,9 @@ impl Caller {
     pub async fn change_webhook(
         &self,
         id: &WebhookId,
-        change: WebhookChange,
+        url: Option<String>,
+        active: Option<bool>,
     ) -> ApiResult<WebhookState> {
-        let WebhookChange { url, active } = change;
         let mut hook = self.webhook(id).await?.hook;
         if let Some(url) = url {
             WebhookAddress::read(&url, self.application.address_policy)?;

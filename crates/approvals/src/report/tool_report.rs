@@ -16,18 +16,21 @@ pub struct ToolReport {
 }
 
 /// Known part of a report before the decision is taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(tag = "state", rename_all = "lowercase")]
 pub enum ReportState {
-    /// Changes are still open; the model gets nothing yet.
+    /// Changes are still open: the model is told nothing yet.
     Waiting {
         /// Lines about the changes and remarks of people so far, each after a line break.
         so_far: String,
     },
     /// The call runs now, and its result is part of the report.
     Runs {
-        /// Text that the model reads before the result: a note if people edited the call.
+        /// Text that the model reads before the result.
         before: String,
-        /// Text that it reads after the result: remarks of people, each after a line break.
+        /// Text that it reads after the result, each line after a line break.
         after: String,
     },
     /// Everything is known.

@@ -52,12 +52,14 @@ impl RequestSource {
     }
 }
 
-/// Author of tracked changes. The name is what the file claims, not an account of this server.
+/// Author of the tracked changes of an imported file, as the file names them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "wire", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]
 pub struct ClaimedAuthor {
-    /// Name in the file.
+    /// Name; no account of this server.
     pub name: String,
     /// Time of the newest change in RFC 3339, if the file has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
 }

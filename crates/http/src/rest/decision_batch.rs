@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, Uri};
 use futures_util::future::BoxFuture;
-use serde::Deserialize as _;
 use serde_json::Value;
 
-use super::problem::Problem;
-use super::requests::take;
-use copydesk_api::{Caller, OtherServer};
+use super::problem::{Problem, RestResult};
+use copydesk_api::{ApiError, Caller};
+use copydesk_ids::RequestId;
+use copydesk_ids::permissions::Action;
 use copydesk_protocol::client::ToolApprovalResponse;
 use copydesk_protocol::rest::DecisionResult;
-use copydesk_protocol::server::WireError;
+use copydesk_protocol::server::Decided;
 use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion::{DecisionBatch, RefusedDecision};
 
 /// Function that takes decisions about documents that other servers may have. A layer around the
 /// routes adds it to the extensions of a request.
@@ -23,44 +24,35 @@ pub type DecideOnServers =
 /// Decisions of one request.
 pub struct RestDecisions {
     pub(crate) caller: Caller,
-    /// Decisions as the client sent them.
-    pub responses: Vec<Value>,
+    pub(crate) responses: Vec<Value>,
     /// Headers of the request.
     pub headers: HeaderMap,
     /// Address of the request.
     pub target: Uri,
 }
 
-impl RestDecisions {
-    /// Returns the name of the request that the decision at `place` is about, if it has one.
-    pub fn request_id(&self, place: usize) -> Option<String> {
-        self.responses.get(place)?.get("request_id")?.as_str().map(str::to_owned)
+impl DecisionBatch for RestDecisions {
+    fn responses(&self) -> &[Value] {
+        &self.responses
     }
 
-    /// Takes the decision at `place`. Returns its result, and the server that has the document if
-    /// that is why it was refused.
-    pub async fn decide(&self, place: usize) -> (DecisionResult, Option<OtherServer>) {
-        let response = self.responses.get(place).unwrap_or(&Value::Null);
-        let decided = match ToolApprovalResponse::deserialize(response) {
-            Ok(response) => take(&self.caller, &response).await,
-            Err(error) => Err(Problem::unprocessable(error.to_string())),
-        };
-        let server = decided.as_ref().err().and_then(Problem::other_server).cloned();
-        let decided = decided.map_err(|problem| problem.as_error());
-        (convert::decision_result(self.request_id(place), decided), server)
+    async fn take(
+        &mut self,
+        response: Result<ToolApprovalResponse, serde_json::Error>,
+    ) -> Result<Decided, RefusedDecision> {
+        let taken = take(&self.caller, response).await;
+        taken.map_err(|problem| (problem.as_error(), problem.other_server().cloned()))
     }
+}
 
-    /// Returns the result of a decision at `place` that was refused.
-    pub fn refused(&self, place: usize, error: WireError) -> DecisionResult {
-        convert::decision_result(self.request_id(place), Err(error))
-    }
-
-    /// Takes all decisions on this server.
-    pub(crate) async fn decide_all(&self) -> Vec<DecisionResult> {
-        let mut results = Vec::with_capacity(self.responses.len());
-        for place in 0..self.responses.len() {
-            results.push(self.decide(place).await.0);
-        }
-        results
-    }
+async fn take(
+    caller: &Caller,
+    response: Result<ToolApprovalResponse, serde_json::Error>,
+) -> RestResult<Decided> {
+    let response = response.map_err(|error| Problem::unprocessable(error.to_string()))?;
+    let decision = convert::read_decision(&response).map_err(ApiError::unprocessable)?;
+    let id = RequestId::from(response.request_id);
+    let room = caller.room_of_request(&id, Action::Read).await?;
+    let request = caller.decide_request(&room, id, decision).await?;
+    Ok(convert::decision(&request))
 }

@@ -76,7 +76,6 @@ fn handler(id: &str) -> Option<MethodRouter<HttpState>> {
         "listRequests" => get(requests::list),
         "decideRequests" => post(requests::batch),
         "getRequest" => get(requests::read),
-        "startRun" => post(runs::start),
         "listSessions" => get(lists::sessions),
         "getTranscript" => get(transcripts::transcript),
         "getRun" => get(runs::read),
@@ -135,6 +134,11 @@ struct Created {
     id: String,
 }
 
+#[derive(Deserialize)]
+struct Begun {
+    url: String,
+}
+
 fn answer(operation: &Operation, route: &Route, output: String) -> RestResult<Response> {
     let status = StatusCode::from_u16(route.status).unwrap_or_default();
     if !operation.has_output() {
@@ -144,6 +148,10 @@ fn answer(operation: &Operation, route: &Route, output: String) -> RestResult<Re
         Some(collection) => {
             let Created { id } = serde_json::from_str(&output).map_err(|_| ApiError::internal())?;
             HeaderValue::try_from(format!("{BASE}{collection}/{id}")).ok()
+        }
+        None if status == StatusCode::ACCEPTED => {
+            let Begun { url } = serde_json::from_str(&output).map_err(|_| ApiError::internal())?;
+            HeaderValue::try_from(url).ok()
         }
         None => None,
     };

@@ -1,23 +1,25 @@
 //! Requests: `/api/v1/requests`. A decision follows the same path and rules as one over the socket.
 
 use axum::Json;
-use axum::extract::{OriginalUri, Request};
+use axum::extract::{OriginalUri, Request, State};
 use axum::http::Uri;
+use serde_json::Value;
 
 use super::decision_batch::{DecideOnServers, RestDecisions};
+use super::http_state::HttpState;
 use super::problem::{Problem, RestResult};
 use crate::rest::middleware::auth_session::AuthSession;
 use crate::rest::middleware::body;
 use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, wait};
-use copydesk_api::{ApiError, Caller, RequestScope};
+use copydesk_api::{Caller, RequestScope};
 use copydesk_approvals::ApprovalRequest;
-use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, RequestId};
-use copydesk_protocol::client::{ToolApprovalBatch, ToolApprovalResponse};
+use copydesk_protocol::client::ToolApprovalBatch;
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage};
-use copydesk_protocol::server::{Decided, ToolApprovalRequest};
+use copydesk_protocol::server::ToolApprovalRequest;
 use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion::DecisionBatch as _;
 use copydesk_rooms::WORKSPACE_INBOX;
 use copydesk_rooms::persistence::resolved_requests::ResolvedFilter;
 
@@ -84,30 +86,30 @@ pub async fn read(
 /// Decides several requests, each on its own.
 ///
 /// # Errors
-/// 422 `invalid_request` for too many decisions; those of [`body::read`]. A refused decision is
-/// part of the answer, not an error.
-pub async fn batch(caller: Caller, request: Request) -> RestResult<Json<DecisionResults>> {
+/// 422 `invalid_request` for too many decisions, or what is no list of them; those of
+/// [`body::fields`]. A refused decision is part of the answer, not an error.
+pub async fn batch(
+    State(app): State<HttpState>,
+    caller: Caller,
+    request: Request,
+) -> RestResult<Json<DecisionResults>> {
     let decide_on_servers = request.extensions().get::<DecideOnServers>().cloned();
     let headers = request.headers().clone();
     let whole = request.extensions().get::<OriginalUri>();
     let target = whole.map_or(request.uri(), |OriginalUri(uri)| uri).clone();
-    let ToolApprovalBatch { responses } = body::read(request).await?;
+    let operation = app.operations.of_event("tool_approval_batch").ok_or_else(Problem::internal)?;
+    let body = body::fields(request, operation.input_schema(), Vec::new()).await?;
+    let read = serde_json::from_value(Value::Object(body));
+    let ToolApprovalBatch { responses } =
+        read.map_err(|error| Problem::unprocessable(body::complaint(&error)))?;
     if responses.len() > convert::MOST_DECISIONS {
         let most = convert::MOST_DECISIONS;
         return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));
     }
-    let decisions = RestDecisions { caller, responses, headers, target };
+    let mut decisions = RestDecisions { caller, responses, headers, target };
     let results = match decide_on_servers {
         Some(decide_all) => decide_all(decisions).await,
         None => decisions.decide_all().await,
     };
     Ok(Json(DecisionResults { results }))
-}
-
-pub(super) async fn take(caller: &Caller, response: &ToolApprovalResponse) -> RestResult<Decided> {
-    let decision = convert::read_decision(response).map_err(ApiError::unprocessable)?;
-    let id = RequestId::from(response.request_id.as_str());
-    let room = caller.room_of_request(&id, Action::Read).await?;
-    let request = caller.decide_request(&room, id, decision).await?;
-    Ok(convert::decision(&request))
 }

@@ -1,4 +1,4 @@
-//! Votes and warnings of a request, and events after its decision.
+//! Votes on a request, and events after its decision.
 
 use super::Person;
 use copydesk_approvals::HunkChoice;
@@ -30,15 +30,6 @@ pub struct Undone {
     pub forced: bool,
 }
 
-/// Warning about a preview.
-#[wire(Serialize, TS)]
-pub struct Warning {
-    /// Stable code for programs.
-    pub code: String,
-    /// Text for people.
-    pub text: String,
-}
-
 /// Vote of one person for a hunk.
 #[wire(Serialize, TS)]
 pub struct HunkVote {
@@ -57,13 +48,4 @@ pub struct HunkVote {
     pub seen: Option<String>,
     /// Remembered rule that voted in the person's place.
     pub rule: Option<String>,
-}
-
-/// Number of votes.
-#[wire(Copy, Serialize, TS)]
-pub struct Approvals {
-    /// People who approved.
-    pub have: u32,
-    /// People who are needed.
-    pub need: u32,
 }

@@ -3,8 +3,6 @@
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, StatusCode, header};
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::unknown_fields;
@@ -15,20 +13,13 @@ use copydesk_operation_table::PathFields;
 /// Maximum characters of an error message: serde quotes what it refuses, however long.
 const LONGEST_COMPLAINT: usize = 400;
 
-/// Reads the body as a `T`, after the caller was found to be allowed.
+/// Reads the fields of a body besides those of the path, which it may only repeat, after the caller
+/// was found to be allowed.
 ///
 /// # Errors
 /// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's
-/// limit; 400 if it is not JSON; 422 if it is not an object of the right shape, or has a field that
-/// the type does not have.
-pub(crate) async fn read<T>(request: Request) -> ApiResult<T>
-where
-    T: DeserializeOwned + JsonSchema + 'static,
-{
-    shaped(object(request).await?)
-}
-
-/// Reads the fields of a body besides those of the path, which it may only repeat.
+/// limit; 400 if it is not JSON; 422 if it is not an object, or has a field that the schema does not
+/// have.
 pub(crate) async fn fields(
     request: Request,
     schema: &Value,
@@ -40,7 +31,7 @@ pub(crate) async fn fields(
             return Err(ApiError::unprocessable(format!("`{name}` does not match the URL")));
         }
     }
-    match unknown_fields::complaint_about(schema, &body) {
+    match unknown_fields::complaint(schema, &body) {
         Some(complaint) => Err(ApiError::unprocessable(complaint)),
         None => Ok(body),
     }
@@ -72,18 +63,8 @@ pub(crate) async fn bytes(request: Request) -> ApiResult<Bytes> {
     })
 }
 
-fn shaped<T>(body: Map<String, Value>) -> ApiResult<T>
-where
-    T: DeserializeOwned + JsonSchema + 'static,
-{
-    if let Some(complaint) = unknown_fields::complaint::<T>(&body) {
-        return Err(ApiError::unprocessable(complaint));
-    }
-    serde_json::from_value(Value::Object(body))
-        .map_err(|error| ApiError::unprocessable(complaint(&error)))
-}
-
-fn complaint(error: &serde_json::Error) -> String {
+/// Returns a message about what serde refuses.
+pub(crate) fn complaint(error: &serde_json::Error) -> String {
     error.to_string().chars().take(LONGEST_COMPLAINT).collect()
 }
 

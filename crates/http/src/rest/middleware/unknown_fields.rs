@@ -1,28 +1,15 @@
 //! Finds fields of a JSON body that its type's schema does not have: most often a misspelled name,
 //! whose value would be ignored in silence.
 
-use std::any::TypeId;
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
-
-use parking_lot::Mutex;
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use strsim::damerau_levenshtein;
 
-/// Schemas of the types that were read so far.
-static SCHEMAS: LazyLock<Mutex<HashMap<TypeId, Arc<Value>>>> = LazyLock::new(Mutex::default);
 /// Maximum number of characters of a field's name in a message.
 const LONGEST_NAME: usize = 60;
 
-/// Returns a sentence about the first field of `body` that `T` does not have, with the nearest
-/// known one.
-pub(super) fn complaint<T: JsonSchema + 'static>(body: &Map<String, Value>) -> Option<String> {
-    complaint_about(&schema::<T>(), body)
-}
-
-pub(super) fn complaint_about(root: &Value, body: &Map<String, Value>) -> Option<String> {
+/// Returns a sentence about the first field of `body` that the schema `root` does not have, with the
+/// nearest known one.
+pub(super) fn complaint(root: &Value, body: &Map<String, Value>) -> Option<String> {
     let all = SchemaNode { root, ways: flat(root, root) };
     let UnknownField { path, name, known } = all.in_object(body, "")?;
     let short: String = name.chars().take(LONGEST_NAME).collect();
@@ -33,15 +20,6 @@ pub(super) fn complaint_about(root: &Value, body: &Map<String, Value>) -> Option
         }
         None => format!("unknown field `{short}`{place}; there are no fields here"),
     })
-}
-
-fn schema<T: JsonSchema + 'static>() -> Arc<Value> {
-    let mut schemas = SCHEMAS.lock();
-    let schema = schemas.entry(TypeId::of::<T>()).or_insert_with(|| {
-        let settings = SchemaSettings::draft2020_12();
-        Arc::new(settings.into_generator().into_root_schema_for::<T>().to_value())
-    });
-    Arc::clone(schema)
 }
 
 /// Field that the schema does not have.
@@ -143,6 +121,8 @@ fn nearest<'k>(name: &str, known: &'k [String]) -> Option<&'k str> {
 
 #[cfg(test)]
 mod tests {
+    use schemars::JsonSchema;
+    use schemars::generate::SchemaSettings;
     use serde_json::json;
 
     use super::*;
@@ -153,8 +133,10 @@ mod tests {
     use copydesk_protocol::rest::StartRun;
     use copydesk_protocol::rules::AddRule;
 
-    fn about<T: JsonSchema + 'static>(body: &Value) -> Option<String> {
-        complaint::<T>(body.as_object().unwrap())
+    fn about<T: JsonSchema>(body: &Value) -> Option<String> {
+        let generator = SchemaSettings::draft2020_12().into_generator();
+        let schema = generator.into_root_schema_for::<T>().to_value();
+        complaint(&schema, body.as_object().unwrap())
     }
 
     #[test]
