@@ -4,6 +4,7 @@ import { Button } from '../ui/Button.tsx'
 import { attempt } from '../session/attempt.ts'
 import { wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
+import { Checkbox } from '../ui/Form.tsx'
 import { Skeleton } from '../ui/Skeleton.tsx'
 import { toast } from '../ui/toasts.ts'
 import type { PersonPreview } from '../wire/generated.ts'
@@ -96,14 +97,9 @@ function PreviewFacts({ preview, withDocuments, onWithDocuments }: PreviewFactsP
               <li key={document.id}>{document.title}</li>
             ))}
           </ul>
-          <label>
-            <input
-              type="checkbox"
-              checked={withDocuments}
-              onChange={(event) => onWithDocuments(event.currentTarget.checked)}
-            />{' '}
+          <Checkbox checked={withDocuments} onChange={onWithDocuments}>
             Delete these too
-          </label>
+          </Checkbox>
         </>
       )}
       <p className="quiet">

@@ -1,11 +1,13 @@
 /** The people with access, their spending, and the ways to end their access. */
 import { useState } from 'react'
 import { Button } from '../ui/Button.tsx'
-import type { DocumentLine, MonthSpending } from '../wire/generated.ts'
+import { RevokeAccess } from '../sharing/RevokeAccess.tsx'
+import { roleName, until } from '../sharing/share.ts'
+import { timeAgo } from '../ui/timeFormat.ts'
+import type { DocumentLine, MonthSpending, TokenLine } from '../wire/generated.ts'
 import { DeletePersonDialog } from './DeletePersonDialog.tsx'
 import { LimitButton } from './LimitForm.tsx'
 import { callWords, type KnownPerson, spentOf } from './wording.ts'
-import { TokenFacts } from './TokenFacts.tsx'
 import './PeopleSection.css'
 
 interface Props {
@@ -91,6 +93,43 @@ function PersonLine({
             <TokenFacts key={token.id} token={token} documents={documents} onGone={onChange} />
           ))}
       </ul>
+    </li>
+  )
+}
+
+interface TokenProps extends Pick<Props, 'documents'> {
+  token: TokenLine
+  onGone: () => void
+}
+
+/** Facts about the token of a person. */
+function TokenFacts({ token, documents, onGone }: TokenProps) {
+  const { id, name, role, documentId, expiresAt, lastUsedAt, current } = token
+  const place =
+    documentId === null
+      ? role === 'guest'
+        ? 'what is shared with them'
+        : 'all documents'
+      : (documents.find((other) => other.id === documentId)?.title ?? 'one document')
+  const facts = [
+    roleName(role),
+    place,
+    until(expiresAt, Date.now()),
+    lastUsedAt === null ? 'not opened yet' : `last seen ${timeAgo(lastUsedAt, Date.now())}`,
+  ]
+  // The owner's own token is replaced, never revoked.
+  const isLasting = current || id === 'tok_owner'
+  return (
+    <li>
+      <span className="quiet">{facts.join(' · ')}</span>
+      {!isLasting && (
+        <RevokeAccess
+          token={token}
+          label={`Revoke the access of ${name} as ${roleName(role).toLowerCase()}`}
+          done={`${name} can no longer use this access.`}
+          onGone={onGone}
+        />
+      )}
     </li>
   )
 }

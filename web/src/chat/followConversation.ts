@@ -1,9 +1,9 @@
 /** Keeps the conversation in step with an open document. */
-import type { OpenDocument } from '../document/openDocument.ts'
+import type { LiveDocument } from '../document/liveDocument.ts'
 import { NO_CHAT, requested, useChat } from './store.ts'
 
 /** Forgets the conversation about the document before. */
-export function followConversation({ events }: OpenDocument): void {
+export function followConversation({ events }: LiveDocument): void {
   useChat.setState(NO_CHAT)
   events.on('opened', ({ requests }) =>
     useChat.setState((chat) => requests.reduce(requested, chat)),

@@ -2,8 +2,9 @@
  * Waiting with what others do to a paragraph while an input method composes a word in it: a browser
  * whose text is changed around the word leaves the first signs of it behind.
  */
-import { receiveUpdates } from '@codemirror/collab'
-import { ChangeSet, type EditorState, type Transaction } from '@codemirror/state'
+import { sendableUpdates } from '@codemirror/collab'
+import { ChangeSet, type EditorState } from '@codemirror/state'
+import type { Range } from '../wire/generated.ts'
 import { inFull, type QueuedEvent } from './queuedEvent.ts'
 import { suggestedIn, unconfirmed } from './suggesting/field.ts'
 
@@ -73,10 +74,9 @@ export function touchesCaretLine(
 ): boolean {
   if ('updates' in message || 'short' in message) {
     const news = 'short' in message ? inFull(message.short, '') : message.updates
-    const fresh = news.updates.slice(Math.max(0, version - news.from))
-    if (!suggestedIn(state)) return changesCaretLine(state, fresh)
-    // A decision may take words out of the line.
-    return news.hunks !== undefined || changesSuggestedLine(state, fresh)
+    // A decision may take words of a suggestion out of the line.
+    if (suggestedIn(state) && news.hunks !== undefined) return true
+    return changesCaretLine(state, news.updates.slice(Math.max(0, version - news.from)))
   }
   if (!('request' in message)) return false
   const line = caretLine(state)
@@ -97,28 +97,17 @@ interface NamedChanges {
   changes: unknown
 }
 
+/** Returns whether updates of the server's text change the line of the caret. */
 function changesCaretLine(state: EditorState, updates: readonly NamedChanges[]): boolean {
-  let now = state
-  for (const { clientID, changes } of updates) {
-    const { from, to } = caretLine(now)
-    let step: Transaction
-    try {
-      step = receiveUpdates(now, [{ clientID, changes: ChangeSet.fromJSON(changes) }])
-    } catch {
-      // Malformed: who applies it notices.
+  let { from, to }: Range = caretLine(state)
+  let local = unconfirmed(state)
+  const ours = suggestedIn(state) ? undefined : sendableUpdates(state)[0]?.clientID
+  return updates.some(({ clientID, changes }) => {
+    // Ours are shown already.
+    if (clientID === ours) {
+      local = local.slice(1)
       return false
     }
-    if (step.docChanged && step.changes.touchesRange(from, to) !== false) return true
-    now = step.state
-  }
-  return false
-}
-
-/** The same where the person suggests. */
-function changesSuggestedLine(state: EditorState, updates: readonly NamedChanges[]): boolean {
-  const { from, to } = caretLine(state)
-  let local = unconfirmed(state)
-  return updates.some(({ changes }) => {
     try {
       let update = ChangeSet.fromJSON(changes)
       local = local.map((mine) => {
@@ -126,8 +115,11 @@ function changesSuggestedLine(state: EditorState, updates: readonly NamedChanges
         update = update.map(mine, true)
         return moved
       })
-      return update.touchesRange(from, to) !== false
+      if (update.touchesRange(from, to) !== false) return true
+      ;[from, to] = [update.mapPos(from), update.mapPos(to)]
+      return false
     } catch {
+      // Malformed: who applies it notices.
       return false
     }
   })

@@ -14,10 +14,9 @@ import type {
   ToolApprovalResolved,
   WholeDocument,
 } from '../wire/generated.ts'
-import { type OpenDocument, setOpenDocument, type EditorSetup } from './openDocument.ts'
+import { setOpenDocument, type EditorSetup } from './openDocument.ts'
 import { type DocumentEvents, Emitter } from './events.ts'
-import { showClosed, showEnd, showOpen, showOpening, showSaved } from './phase.ts'
-import { projected } from './projection.ts'
+import { projected } from './effects.ts'
 import { inFull, isOlder, type QueuedEvent, type SettingsEvent } from './queuedEvent.ts'
 import { namesByHeading } from './headingTitle.ts'
 import {
@@ -30,12 +29,18 @@ import {
 } from './suggesting/field.ts'
 import type { Suggester } from './suggester.ts'
 import { type LaterUpdate, newId, type UnsentEdit } from './unsent/unsentEdit.ts'
-import { useOpenDocument } from './useOpenDocument.ts'
+import {
+  showClosed,
+  showEnd,
+  showOpen,
+  showOpening,
+  showSaved,
+  useOpenDocument,
+} from './useOpenDocument.ts'
 import { CompositionHold, touchesCaretLine } from './compositionHold.ts'
 import { OutOfStep, ConfirmedDocument, isOutOfStep } from './confirmedDocument.ts'
 import { listen } from './listen.ts'
-import { unsentOf } from './sendable.ts'
-import { Sender } from './sender.ts'
+import { Sender, unsentOf } from './sender.ts'
 import { hasHash } from './textHash.ts'
 import { TextWatcher } from './textWatcher.ts'
 import { type Mode, rememberedMode } from './modes.ts'
@@ -45,9 +50,10 @@ const RETRY_MS = 1_000
 /** Fetched beside the text, which is there before it. */
 const guard = import('./guard.ts')
 
-export class LiveDocument implements OpenDocument {
+export class LiveDocument {
   readonly view = new EditorView()
   readonly events = new Emitter<DocumentEvents>()
+  /** The server's side of it; `null` until it is loaded. */
   confirmed: ConfirmedDocument | null = null
   /** While the person suggests. */
   suggester: Suggester | null = null
@@ -91,6 +97,7 @@ export class LiveDocument implements OpenDocument {
     if (wire.connected) void this.join()
   }
 
+  /** The server's version that the text is of, once everything typed has arrived. */
   get version(): number {
     return this.confirmed?.version ?? 0
   }
@@ -100,10 +107,12 @@ export class LiveDocument implements OpenDocument {
     return this.joined && !this.composition.isHolding
   }
 
+  /** The server's side while we are in step with it. */
   inStep(): ConfirmedDocument | null {
     return this.joined ? this.confirmed : null
   }
 
+  /** Returns whether everything typed here has reached the server. */
   get settled(): boolean {
     return this.confirmed === null || isSettled(this.view.state)
   }
@@ -161,12 +170,14 @@ export class LiveDocument implements OpenDocument {
     return true
   }
 
+  /** Shows changes as the server has just said they are. */
   redraw(): void {
     if (!this.confirmed) return
     if (suggestedIn(this.view.state)) return this.suggester?.step([])
     this.view.dispatch({ effects: projected(this.confirmed, this.unconfirmed()) })
   }
 
+  /** Goes into another mode; everything typed has arrived. */
   enter(mode: Mode): void {
     const { view, suggester, confirmed, clientID } = this
     this.suggester = null
@@ -367,11 +378,7 @@ export class LiveDocument implements OpenDocument {
     if (this.closed) return
     this.pause()
     this.isSameText = isSameText
-    try {
-      await this.ask()
-    } catch (error) {
-      this.cannotOpen(error)
-    }
+    await this.ask().catch((error: unknown) => this.cannotOpen(error))
   }
 
   leave(): void {
@@ -417,10 +424,12 @@ export class LiveDocument implements OpenDocument {
     this.confirmed = null
   }
 
+  /** Changes that were typed over the server's text and have not arrived. */
   unconfirmed(): ChangeSet[] {
     return unconfirmed(this.view.state)
   }
 
+  /** Maps a position of the text that is shown to the server's text. */
   inServerText(at: number): number {
     return inServerText(this.view.state, at)
   }

@@ -1,9 +1,10 @@
-/** Sends what is typed, one push at a time. */
-import { getSyncedVersion } from '@codemirror/collab'
+/** Typed changes that the server has not got: sent one push at a time, or kept. */
+import { getSyncedVersion, sendableUpdates } from '@codemirror/collab'
+import type { EditorState, Text } from '@codemirror/state'
 import { CallError } from '../wire/socket.ts'
 import type { LiveDocument } from './liveDocument.ts'
-import { sendable } from './sendable.ts'
 import { suggestedIn } from './suggesting/field.ts'
+import { type UnsentEdit, unsentEdit } from './unsent/unsentEdit.ts'
 
 /** A long time offline is sent in pieces that stay well below the server's message limit. */
 const MAX_UPDATES_PER_PUSH = 200
@@ -59,4 +60,26 @@ export class Sender {
     await new Promise((resume) => setTimeout(resume, RETRY_MS))
     if (code === 'timeout' && this.document.wire.connected) await this.document.join()
   }
+}
+
+/** As it is pushed. */
+function sendable(state: EditorState): { clientID: string; changes: unknown }[] {
+  return sendableUpdates(state).map(({ clientID, changes }) => ({
+    clientID,
+    changes: changes.toJSON() as unknown,
+  }))
+}
+
+/** Words of a suggestion have no place in the history of the text. */
+export function unsentOf(
+  state: EditorState,
+  confirmed: { doc: Text; version: number },
+  id: string,
+): UnsentEdit | null {
+  const suggested = suggestedIn(state)
+  if (!suggested) return unsentEdit(confirmed, sendableUpdates(state), id)
+  const doc = suggested.own.apply(suggested.doc)
+  const typed = suggested.typed.map((changes) => ({ changes, clientID: '' }))
+  const edit = unsentEdit({ doc, version: confirmed.version }, typed, id)
+  return edit && { ...edit, base: null, suggested: true }
 }

@@ -10,6 +10,7 @@ import type {
   Role,
   WireError,
 } from '../wire/generated.ts'
+import type { CallError } from '../wire/socket.ts'
 import type { Heading } from '../text/textStatistics.ts'
 import type { Mode } from './modes.ts'
 import type { UnsentEdit } from './unsent/unsentEdit.ts'
@@ -92,4 +93,41 @@ export function useOpenDocumentFields<Name extends keyof DocumentState>(
         Object.fromEntries(names.map((name) => [name, state[name]])) as Pick<DocumentState, Name>,
     ),
   )
+}
+
+type Opening = Pick<DocumentState, 'title' | 'role' | 'mode'> & { id: string }
+
+/** Nothing of the document that was open before is shown with the next one. */
+export function showOpening(id: string): void {
+  useOpenDocument.setState({ ...EMPTY, id })
+}
+
+export function showClosed(): void {
+  useOpenDocument.setState(({ recovered }) => ({ ...EMPTY, recovered }))
+}
+
+export function showOpen({ id, title, role, mode }: Opening, lost: readonly UnsentEdit[]): void {
+  useOpenDocument.setState(({ recovered }) => ({
+    id,
+    title,
+    role,
+    mode,
+    phase: 'open',
+    failure: null,
+    saved: 'saved',
+    recovered: [...recovered, ...lost],
+  }))
+}
+
+export function showSaved(isSettled: boolean, isConnected: boolean): void {
+  useOpenDocument.setState({ saved: isSettled ? 'saved' : isConnected ? 'saving' : 'offline' })
+}
+
+/** The document is gone, or cannot be opened for this reason. */
+export function showEnd(lost: readonly UnsentEdit[], failure: CallError | null = null): void {
+  useOpenDocument.setState(({ recovered }) => ({
+    phase: failure ? 'failed' : 'gone',
+    failure,
+    recovered: [...recovered, ...lost],
+  }))
 }

@@ -4,13 +4,10 @@
  */
 import { useState } from 'react'
 import { Button } from '../ui/Button.tsx'
-import { lazyPart } from '../ui/lazyPart.tsx'
+import { Dialog } from '../ui/Dialog.tsx'
+import type { FileConflict } from '../wire/generated.ts'
 import { fileStateMessage, wordsOfOverruled } from '../document/fileState.ts'
 import { useOpenDocument, useOpenDocumentFields } from '../document/useOpenDocument.ts'
-
-const OverruledDialog = lazyPart(() =>
-  import('./OverruledDialog.tsx').then((all) => all.OverruledDialog),
-)
 
 export function FileNotes() {
   const { file, phase, overruled } = useOpenDocumentFields('file', 'phase', 'overruled')
@@ -32,5 +29,35 @@ export function FileNotes() {
         </div>
       )}
     </>
+  )
+}
+
+interface OverruledProps {
+  overruled: readonly FileConflict[]
+  onClose: () => void
+}
+
+/** Shows the words of the file where people had changed the same words. */
+function OverruledDialog({ overruled, onClose }: OverruledProps) {
+  return (
+    <Dialog title="What stood in the file" onClose={onClose}>
+      {overruled.map(({ disk, kept }, index) => (
+        <div key={`${index}${disk}`}>
+          <p>In the file:</p>
+          <blockquote className="recovered-text" dir="auto">
+            {disk || '(nothing: it was removed there)'}
+          </blockquote>
+          <p>Here, and in the file now:</p>
+          <blockquote className="recovered-text" dir="auto">
+            {kept || '(nothing: it was removed here)'}
+          </blockquote>
+          <div className="dialog-foot" style={{ margin: '0 0 18px' }}>
+            <Button onClick={() => void navigator.clipboard.writeText(disk)}>
+              Copy the file’s words
+            </Button>
+          </div>
+        </div>
+      ))}
+    </Dialog>
   )
 }

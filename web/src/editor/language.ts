@@ -54,23 +54,17 @@ const waitingPresses = Prec.highest(
   }),
 )
 
-class Fetching {
-  private gone = false
-
-  constructor(view: EditorView) {
-    if (known) return
-    void fetched.then((extensions) => {
-      if (this.gone) return
-      if (extensions) view.dispatch({ effects: place.reconfigure(extensions) })
-      else toast('Headings and emphasis could not be loaded. Reload the page once you are online.')
-    })
+const fetching = ViewPlugin.define((view) => {
+  let isGone = false
+  const put = (extensions: Extension | null) => {
+    if (isGone) return
+    if (extensions) view.dispatch({ effects: place.reconfigure(extensions) })
+    else toast('Headings and emphasis could not be loaded. Reload the page once you are online.')
   }
-
-  destroy(): void {
-    this.gone = true
-  }
-}
+  if (!known) void fetched.then(put)
+  return { destroy: () => void (isGone = true) }
+})
 
 export function language(): Extension {
-  return [place.of(known ?? waitingPresses), ViewPlugin.fromClass(Fetching)]
+  return [place.of(known ?? waitingPresses), fetching]
 }

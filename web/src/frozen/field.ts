@@ -9,13 +9,8 @@ import {
   StateField,
   type Transaction,
 } from '@codemirror/state'
-import {
-  Decoration,
-  type DecorationSet,
-  EditorView,
-  type ViewUpdate,
-  WidgetType,
-} from '@codemirror/view'
+import { Decoration, type DecorationSet, EditorView, type ViewUpdate } from '@codemirror/view'
+import { Drawn } from '../ui/drawn.ts'
 import { setFrozen } from '../document/effects.ts'
 import { toast } from '../ui/toasts.ts'
 import type { Hunk, Range } from '../wire/generated.ts'
@@ -80,32 +75,22 @@ const STRETCH = Decoration.mark({
 function draw(ranges: readonly Range[]): DecorationSet {
   const deco: Placed<Decoration>[] = []
   for (const { from, to } of ranges) {
-    deco.push(Decoration.widget({ widget: new Lock('start'), side: 1 }).range(from))
+    deco.push(Decoration.widget({ widget: new Lock({ at: 'start' }), side: 1 }).range(from))
     deco.push(STRETCH.range(from, to))
-    deco.push(Decoration.widget({ widget: new Lock('end'), side: -1 }).range(to))
+    deco.push(Decoration.widget({ widget: new Lock({ at: 'end' }), side: -1 }).range(to))
   }
   return Decoration.set(deco, true)
 }
 
 /** A sign for eyes at the start; words for screen readers at both ends. */
-class Lock extends WidgetType {
-  constructor(readonly at: 'start' | 'end') {
-    super()
-  }
-
-  override eq(other: Lock): boolean {
-    return other.at === this.at
-  }
-
+class Lock extends Drawn<{ at: 'start' | 'end' }> {
   toDOM(): HTMLElement {
+    const isStart = this.shows.at === 'start'
     const mark = document.createElement('span')
-    mark.className = this.at === 'start' ? 'cm-lock' : 'hidden-label'
+    mark.className = isStart ? 'cm-lock' : 'hidden-label'
     mark.setAttribute('role', 'img')
-    mark.setAttribute(
-      'aria-label',
-      this.at === 'start' ? 'Frozen passage:' : 'End of the frozen passage.',
-    )
-    if (this.at === 'start') {
+    mark.setAttribute('aria-label', isStart ? 'Frozen passage:' : 'End of the frozen passage.')
+    if (isStart) {
       mark.innerHTML =
         '<svg viewBox="0 0 16 16" width="13" height="13" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d="M4 7.500h8v5.500H4zM5.700 7.500V5.300a2.300 2.300 0 0 1 4.600 0v2.200"/></svg>'
     }

@@ -1,13 +1,6 @@
 /** A small bar at the selection: ask the AI about these words, comment on them, or freeze them. */
 import { type EditorState, type Extension, StateEffect, StateField } from '@codemirror/state'
-import {
-  type EditorView,
-  keymap,
-  showTooltip,
-  type Tooltip,
-  ViewPlugin,
-  type ViewUpdate,
-} from '@codemirror/view'
+import { type EditorView, keymap, showTooltip, type Tooltip, ViewPlugin } from '@codemirror/view'
 import { commentOnSelection } from '../comments/actions/start.ts'
 import { mayComment } from '../comments/stores/threads.ts'
 import { selectionActions } from '../chat/composer/selectionActions.ts'
@@ -75,24 +68,18 @@ function buttons(view: EditorView): HTMLElement {
   return bar
 }
 
-const watcher = ViewPlugin.fromClass(
-  class {
-    private timer: ReturnType<typeof setTimeout> | undefined
-
-    constructor(private readonly view: EditorView) {}
-
-    update(update: ViewUpdate): void {
-      if (!update.selectionSet && !update.docChanged) return
-      clearTimeout(this.timer)
-      if (!update.state.selection.main.empty)
-        this.timer = setTimeout(() => this.view.dispatch({ effects: setShown.of(true) }), REST_MS)
-    }
-
-    destroy(): void {
-      clearTimeout(this.timer)
-    }
-  },
-)
+const watcher = ViewPlugin.define((view) => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  return {
+    update({ selectionSet, docChanged, state }) {
+      if (!selectionSet && !docChanged) return
+      clearTimeout(timer)
+      if (!state.selection.main.empty)
+        timer = setTimeout(() => view.dispatch({ effects: setShown.of(true) }), REST_MS)
+    },
+    destroy: () => clearTimeout(timer),
+  }
+})
 
 export function freezeMenu(): Extension {
   return [menuField, watcher, keymap.of([{ key: 'Mod-Shift-l', run: toggleFrozen }])]

@@ -2,12 +2,13 @@
 import { useEffect, useState } from 'react'
 import { Button } from '../ui/Button.tsx'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
+import { attempt } from '../session/attempt.ts'
 import { useSession, wire } from '../session/store.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import { namesIn, type Step, titleOf, wordsIn } from './steps.ts'
 import { useHistory } from './readHistory.ts'
 import { canWrite } from '../session/roles.ts'
-import { Version, ignoreCall } from './Version.tsx'
+import { Version } from './Version.tsx'
 import { timeOf, restore } from './restore.ts'
 import './History.css'
 
@@ -82,16 +83,17 @@ function useChanged(id: string, step: Step): string {
   const { from, to } = step
   useEffect(() => {
     let gone = false
-    wire.call('document:compare', { documentId: id, from, to }).then(({ parts }) => {
-      if (gone) return
-      const { added, removed } = wordsIn(parts)
+    const compared = wire.call('document:compare', { documentId: id, from, to })
+    void attempt(compared, () => undefined).then((found) => {
+      if (gone || !found) return
+      const { added, removed } = wordsIn(found.parts)
       const counts = [added > 0 && `+${added}`, removed > 0 && `−${removed}`].filter(Boolean)
       setChanged(
         counts.length === 0
           ? ''
           : `${counts.join(' ')} ${added + removed === 1 ? 'word' : 'words'}`,
       )
-    }, ignoreCall)
+    })
     return () => void (gone = true)
   }, [id, from, to])
   return changed

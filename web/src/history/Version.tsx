@@ -2,7 +2,7 @@
 import { type Step, type VersionPiece, woven } from './steps.ts'
 import { useState, useEffect } from 'react'
 import { wire } from '../session/store.ts'
-import { CallError } from '../wire/socket.ts'
+import { attempt } from '../session/attempt.ts'
 import './Version.css'
 
 type Against = 'now' | 'before'
@@ -70,16 +70,10 @@ function useText(id: string, { from, to }: Step, against: Against): readonly Ver
       from: base,
       ...(other !== undefined && { to: other }),
     })
-    Promise.all([text, compared]).then(
-      ([{ text }, { parts }]) => !gone && setPieces(woven(text, parts)),
-      ignoreCall,
+    void attempt(Promise.all([text, compared]), () => undefined).then(
+      (both) => both && !gone && setPieces(woven(both[0].text, both[1].parts)),
     )
     return () => void (gone = true)
   }, [id, from, to, against])
   return pieces
-}
-
-/** Ignores refused calls: what cannot be asked just now is not shown. */
-export function ignoreCall(error: unknown): void {
-  if (!(error instanceof CallError)) throw error
 }

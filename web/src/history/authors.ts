@@ -3,13 +3,7 @@
  * hovering.
  */
 import { type Range, StateField, type Extension } from '@codemirror/state'
-import {
-  Decoration,
-  type DecorationSet,
-  EditorView,
-  ViewPlugin,
-  type ViewUpdate,
-} from '@codemirror/view'
+import { Decoration, type DecorationSet, EditorView, ViewPlugin } from '@codemirror/view'
 import type { ProvenanceSpan } from '../wire/generated.ts'
 import { readAuthors, setSpans } from './readAuthors.ts'
 import { useAuthors } from './store.ts'
@@ -54,39 +48,30 @@ export function spanAt(view: EditorView): ProvenanceSpan | null {
   return found
 }
 
-const follow = ViewPlugin.fromClass(
-  class {
-    private timer: ReturnType<typeof setTimeout> | undefined
-
-    private readonly stop: () => void
-
-    constructor(view: EditorView) {
-      if (useAuthors.getState().on) void readAuthors()
-      this.stop = useAuthors.subscribe(({ on }, before) => {
-        if (on && !before.on) void readAuthors()
-        if (!on && before.on) view.dispatch({ effects: setSpans.of([]) })
-      })
-    }
-
-    update(update: ViewUpdate): void {
+const follow = ViewPlugin.define((view) => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  if (useAuthors.getState().on) void readAuthors()
+  const stop = useAuthors.subscribe(({ on }, before) => {
+    if (on && !before.on) void readAuthors()
+    if (!on && before.on) view.dispatch({ effects: setSpans.of([]) })
+  })
+  return {
+    update({ docChanged, selectionSet, transactions }) {
       if (!useAuthors.getState().on) return
-      if (update.docChanged) {
-        clearTimeout(this.timer)
-        this.timer = setTimeout(() => void readAuthors(), PAUSE_MS)
+      if (docChanged) {
+        clearTimeout(timer)
+        timer = setTimeout(() => void readAuthors(), PAUSE_MS)
       }
-      const shown = update.transactions.some((tr) =>
-        tr.effects.some((effect) => effect.is(setSpans)),
-      )
-      if (!update.selectionSet && !update.docChanged && !shown) return
-      const here = spanAt(update.view)
+      const shown = transactions.some((tr) => tr.effects.some((effect) => effect.is(setSpans)))
+      if (!selectionSet && !docChanged && !shown) return
+      const here = spanAt(view)
       if (here !== useAuthors.getState().here) useAuthors.setState({ here })
-    }
-
-    destroy(): void {
-      this.stop()
-      clearTimeout(this.timer)
-    }
-  },
-)
+    },
+    destroy() {
+      stop()
+      clearTimeout(timer)
+    },
+  }
+})
 
 export const authors: Extension = [spanField, follow]

@@ -1,12 +1,7 @@
 /** Other people's carets and selections, with their names, drawn in the text. */
 import { StateEffect, StateField, type Range, type Text } from '@codemirror/state'
-import {
-  Decoration,
-  type DecorationSet,
-  EditorView,
-  ViewPlugin,
-  WidgetType,
-} from '@codemirror/view'
+import { Decoration, type DecorationSet, EditorView, ViewPlugin } from '@codemirror/view'
+import { Drawn } from '../ui/drawn.ts'
 import './carets.css'
 
 export interface Caret {
@@ -44,16 +39,16 @@ export const caretField = StateField.define<Carets>({
 
 function draw(carets: readonly Caret[], doc: Text): DecorationSet {
   const deco: Range<Decoration>[] = []
-  for (const caret of carets) {
-    if (caret.anchor > doc.length || caret.head > doc.length) continue
-    const [from, to] = [Math.min(caret.anchor, caret.head), Math.max(caret.anchor, caret.head)]
+  for (const { name, color, anchor, head } of carets) {
+    if (anchor > doc.length || head > doc.length) continue
+    const [from, to] = [Math.min(anchor, head), Math.max(anchor, head)]
     if (to > from)
-      deco.push(Decoration.mark({ class: `cm-peer-selection peer-${caret.color}` }).range(from, to))
+      deco.push(Decoration.mark({ class: `cm-peer-selection peer-${color}` }).range(from, to))
     deco.push(
       Decoration.widget({
-        widget: new Flag(caret.name, caret.color, isBeside(doc, caret.head)),
-        side: caret.head > caret.anchor ? -1 : 1,
-      }).range(caret.head),
+        widget: new Flag({ name, color, beside: isBeside(doc, head) }),
+        side: head > anchor ? -1 : 1,
+      }).range(head),
     )
   }
   return Decoration.set(deco, true)
@@ -65,31 +60,20 @@ const isBeside = (doc: Text, at: number): boolean => {
   return line.length === 0 && line.number > 1
 }
 
-class Flag extends WidgetType {
-  /**
-   * On an empty line the name stands beside the caret: above it, it would cover the words of the
-   * line before.
-   */
-  constructor(
-    readonly name: string,
-    readonly color: number,
-    readonly beside: boolean,
-  ) {
-    super()
-  }
-
-  override eq(other: Flag): boolean {
-    return other.name === this.name && other.color === this.color && other.beside === this.beside
-  }
-
+/**
+ * On an empty line the name stands beside the caret: above it, it would cover the words of the line
+ * before.
+ */
+class Flag extends Drawn<{ name: string; color: number; beside: boolean }> {
   toDOM(): HTMLElement {
+    const { name, color, beside } = this.shows
     const caret = document.createElement('span')
-    caret.className = `cm-peer-caret peer-${this.color}`
+    caret.className = `cm-peer-caret peer-${color}`
     // People are listed in the header for screen readers.
     caret.setAttribute('aria-hidden', 'true')
     const flag = caret.appendChild(document.createElement('span'))
-    flag.className = this.beside ? 'cm-peer-flag is-beside' : 'cm-peer-flag'
-    flag.textContent = this.name
+    flag.className = beside ? 'cm-peer-flag is-beside' : 'cm-peer-flag'
+    flag.textContent = name
     return caret
   }
 }

@@ -1,12 +1,12 @@
 /** The people in an open document: their carets in our copy, and ours sent to them. */
 import { Debouncer } from '../document/debouncer.ts'
 import { useOpenDocument } from '../document/useOpenDocument.ts'
-import type { OpenDocument } from '../document/openDocument.ts'
-import type { Opened, Peer, PresenceChanges, PresenceUpdate } from '../wire/generated.ts'
+import type { LiveDocument } from '../document/liveDocument.ts'
+import type { Opened, Peer, PeerCaret, PresenceChanges, PresenceUpdate } from '../wire/generated.ts'
 import type { Wire } from '../wire/socket.ts'
-import { setCarets } from './carets.ts'
+import { type Caret, setCarets } from './carets.ts'
 import { looksOf } from './looks.ts'
-import { PeerCarets, changed, withColors } from './peerCarets.ts'
+import { changed, placed, withColors } from './peerCarets.ts'
 
 const CARET_EVERY_MS = 60
 const LATER_MS = 250
@@ -15,7 +15,7 @@ const coloured = (peers: readonly Peer[]): Peer[] =>
   withColors(peers, looksOf(peers.map(({ user, name }) => ({ id: user, name }))))
 
 /** Follows the people in a document until it is closed. */
-export function followPeers(document: OpenDocument, wire: Wire): void {
+export function followPeers(document: LiveDocument, wire: Wire): void {
   const peers = new DocumentPeers(document, wire)
   const { events } = document
   events.on('opened', (opened) => peers.see(opened))
@@ -31,12 +31,13 @@ export function followPeers(document: OpenDocument, wire: Wire): void {
 
 class DocumentPeers {
   private readonly beat = new Debouncer(CARET_EVERY_MS, () => this.send())
-  private readonly others = new PeerCarets()
   private readonly later = new Debouncer(LATER_MS, () => this.draw(this.host.inStep()))
   private all: readonly Peer[] = []
+  /** Carets by the identifier of their page, each of its version of the text. */
+  private readonly places = new Map<string, PeerCaret>()
 
   constructor(
-    private readonly host: OpenDocument,
+    private readonly host: LiveDocument,
     private readonly wire: Wire,
   ) {}
 
@@ -52,20 +53,21 @@ class DocumentPeers {
   /** `fresh`: those whose caret is known anew; `count`: with those who are not listed. */
   private take(all: readonly Peer[], fresh: readonly Peer[], count: number): void {
     this.all = all
-    const peers = coloured(all)
-    useOpenDocument.setState({ peers, crowd: Math.max(0, count - all.length) })
-    this.others.see(peers, fresh)
+    useOpenDocument.setState({ peers: coloured(all), crowd: Math.max(0, count - all.length) })
+    const here = new Set(all.map((peer) => peer.id))
+    for (const id of this.places.keys()) if (!here.has(id)) this.places.delete(id)
+    for (const { id, caret } of fresh) if (caret) this.places.set(id, caret)
     this.draw()
   }
 
-  move(moved: PresenceUpdate): void {
-    this.others.move(moved)
+  move({ id, version, anchor, head }: PresenceUpdate): void {
+    this.places.set(id, { version, anchor, head })
     this.draw()
   }
 
   /** We are on our own. */
   leave(): void {
-    this.others.leave()
+    this.places.clear()
     this.draw()
   }
 
@@ -82,15 +84,16 @@ class DocumentPeers {
   private draw(confirmed = this.host.confirmed): void {
     if (confirmed === null) return
     const { view } = this.host
+    const { peers, member } = useOpenDocument.getState()
     // The carets that are there go along with the text; one more beside a half-composed word would
     // disturb it.
     if (view.compositionStarted) return this.later.want()
-    const carets = this.others.carets(
-      useOpenDocument.getState().member,
-      confirmed,
-      this.host.unconfirmed(),
-      view.state.doc.length,
-    )
+    const carets = peers.flatMap(({ id, name, color }): Caret[] => {
+      const place = id === member ? undefined : this.places.get(id)
+      const { length } = view.state.doc
+      const at = place && placed(place, confirmed, this.host.unconfirmed(), length)
+      return at ? [{ id, name, color, ...at }] : []
+    })
     view.dispatch({ effects: setCarets.of(carets) })
   }
 

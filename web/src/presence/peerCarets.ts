@@ -1,8 +1,7 @@
 /** Maps the carets of others into our copy of the text. Pure. */
 import type { ChangeDesc } from '@codemirror/state'
 import type { ConfirmedDocument } from '../document/confirmedDocument.ts'
-import type { Peer, PeerCaret, PresenceUpdate } from '../wire/generated.ts'
-import type { Caret } from './carets.ts'
+import type { Peer, PeerCaret } from '../wire/generated.ts'
 import { colourOf, keyOfPerson } from './looks.ts'
 
 /** With the colour that each person has everywhere; two names of one account are two people. */
@@ -26,42 +25,8 @@ export function changed(
   return [...kept, ...put.filter(({ id }) => !known.has(id))]
 }
 
-export class PeerCarets {
-  private peers: readonly Peer[] = []
-  private places = new Map<string, PeerCaret>()
-
-  /** `fresh`: those whose caret is known anew. */
-  see(peers: readonly Peer[], fresh: readonly Peer[]): void {
-    this.peers = peers
-    const here = new Set(peers.map((peer) => peer.id))
-    for (const id of this.places.keys()) if (!here.has(id)) this.places.delete(id)
-    for (const { id, caret } of fresh) if (caret) this.places.set(id, caret)
-  }
-
-  move({ id, version, anchor, head }: PresenceUpdate): void {
-    this.places.set(id, { version, anchor, head })
-  }
-
-  leave(): void {
-    this.places.clear()
-  }
-
-  /** Returns all carets but our own, and those whose place cannot be worked out. */
-  carets(
-    ours: string,
-    confirmed: ConfirmedDocument,
-    unconfirmed: readonly ChangeDesc[],
-    length: number,
-  ): Caret[] {
-    return this.peers.flatMap((peer): Caret[] => {
-      const place = peer.id === ours ? undefined : this.places.get(peer.id)
-      const at = place && placed(place, confirmed, unconfirmed, length)
-      return at ? [{ id: peer.id, name: peer.name, color: peer.color, ...at }] : []
-    })
-  }
-}
-
-function placed(
+/** Returns a caret in our text; `undefined`: its place cannot be worked out. */
+export function placed(
   { version, anchor, head }: PeerCaret,
   confirmed: ConfirmedDocument,
   unconfirmed: readonly ChangeDesc[],

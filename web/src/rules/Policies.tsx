@@ -4,7 +4,10 @@ import { MARK_KINDS, type MarkKind } from '../review/state/marks.ts'
 import { severalOf } from '../review/state/markWords.ts'
 import { DOCUMENT_TOOLS, toolName } from '../chat/tools.ts'
 import { configure, POLICIES } from '../review/actions/settings.ts'
+import { Button } from '../ui/Button.tsx'
 import { Choice } from '../ui/Choice.tsx'
+import { Checkbox, Form } from '../ui/Form.tsx'
+import { Problem } from '../ui/Problem.tsx'
 import type { ToolPolicy } from '../wire/generated.ts'
 import { type PolicyChoice, policyWords, withPolicy } from './policies.ts'
 import './Policies.css'
@@ -41,24 +44,21 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
           <li key={policyWords(policy)}>
             <span className="policy-words">{policyWords(policy)}</span>
             {!fixed && (
-              <button
-                type="button"
-                className="button"
+              <Button
                 aria-label={`Remove: ${policyWords(policy)}`}
                 onClick={() => void put(policies.filter((other) => other !== policy))}
               >
                 Remove
-              </button>
+              </Button>
             )}
           </li>
         ))}
       </ul>
       {!fixed && (
-        <form
+        <Form
           className="policy-add"
           aria-label="New policy"
-          onSubmit={(event) => {
-            event.preventDefault()
+          onSubmit={() => {
             if (more) void put(more).then((done) => done && setChoice(NEW))
           }}
         >
@@ -87,15 +87,11 @@ export function Policies({ policies, fixed }: { policies: readonly ToolPolicy[];
             options={STRICTER}
             onChoose={(policy) => change({ policy })}
           />
-          <button type="submit" className="button" disabled={more === null}>
+          <Button type="submit" disabled={more === null}>
             Add
-          </button>
-          {refusal && (
-            <p className="warn-note" role="alert">
-              {refusal}
-            </p>
-          )}
-        </form>
+          </Button>
+          <Problem words={refusal} />
+        </Form>
       )}
     </section>
   )
@@ -112,16 +108,15 @@ function Kinds({ chosen, onChoose }: KindsProps) {
     <fieldset className="policy-kinds">
       <legend>Only for changes of</legend>
       {MARK_KINDS.map((kind) => (
-        <label key={kind}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(kind)}
-            onChange={({ currentTarget: { checked } }) =>
-              onChoose([...chosen.filter((other) => other !== kind), ...(checked ? [kind] : [])])
-            }
-          />{' '}
+        <Checkbox
+          key={kind}
+          checked={chosen.includes(kind)}
+          onChange={(checked) =>
+            onChoose([...chosen.filter((other) => other !== kind), ...(checked ? [kind] : [])])
+          }
+        >
           {severalOf(kind)}
-        </label>
+        </Checkbox>
       ))}
     </fieldset>
   )

@@ -2,6 +2,7 @@
 import type { ToolApprovalRequest, Remember } from '../wire/generated.ts'
 import { toolName } from '../chat/tools.ts'
 import type { ReactNode } from 'react'
+import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { allowed, reach } from './wording.ts'
 import { useSession } from '../session/store.ts'
@@ -47,18 +48,17 @@ export function Frame({
       onClose={onClose}
       foot={
         <>
-          <button
+          <Button
+            look="accept"
             data-decides=""
-            type="button"
-            className="button is-accept"
             disabled={lacking}
             onClick={() => void send(wish).then((sent) => sent && onClose())}
           >
             {accept} and remember
-          </button>
-          <button type="button" className="button is-quiet" onClick={onClose}>
+          </Button>
+          <Button look="quiet" onClick={onClose}>
             Cancel
-          </button>
+          </Button>
         </>
       }
     >

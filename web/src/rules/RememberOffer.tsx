@@ -1,6 +1,8 @@
 /** Beside approving: not to be asked about such a thing again, and exactly what that means. */
 import { useId, useState } from 'react'
 import { useCapability, useSession } from '../session/store.ts'
+import { Button } from '../ui/Button.tsx'
+import { Checkbox } from '../ui/Form.tsx'
 import { Choice } from '../ui/Choice.tsx'
 import type { Remember } from '../wire/generated.ts'
 import { canRemember, sizesFor } from './wording.ts'
@@ -17,15 +19,15 @@ export function RememberOffer(props: Props) {
   const Wish = request.document_id === null ? InboxWish : DocumentWish
   return (
     <>
-      <button
-        type="button"
-        className="button is-quiet remember-open"
+      <Button
+        look="quiet"
+        className="remember-open"
         disabled={offline}
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}
       >
         {titleFor(request)}…
-      </button>
+      </Button>
       {open && <Wish {...props} onClose={() => setOpen(false)} />}
     </>
   )
@@ -71,14 +73,9 @@ function DocumentWish(props: Wishing) {
         />
       </label>
       <p>Deleted and added characters count together. This suggestion changes {units}.</p>
-      <label>
-        <input
-          type="checkbox"
-          checked={unmarked}
-          onChange={({ currentTarget: { checked } }) => setUnmarked(checked)}
-        />{' '}
+      <Checkbox checked={unmarked} onChange={setUnmarked}>
         Only for changes that keep the meaning: no number, name, “not” or the like differs
-      </label>
+      </Checkbox>
       <fieldset>
         <legend>Asked for by</legend>
         {choices.map(([choice, words]) => (

@@ -4,6 +4,9 @@
  */
 import { useEffect, useState } from 'react'
 import { useSession } from '../session/store.ts'
+import { Button } from '../ui/Button.tsx'
+import { Checkbox, Form } from '../ui/Form.tsx'
+import { Problem } from '../ui/Problem.tsx'
 import { Choice } from '../ui/Choice.tsx'
 import { addRule, peopleWhoAsk } from './store.ts'
 import { offered, type RuledTool } from './tools.ts'
@@ -52,14 +55,7 @@ export function RuleForm({ place, tools, onAdded }: Props) {
     onAdded?.()
   }
   return (
-    <form
-      className="rule-add"
-      aria-label="New rule"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void add()
-      }}
-    >
+    <Form className="rule-add" aria-label="New rule" onSubmit={() => void add()}>
       <Choice
         label="What the rule does"
         value={choice.effect}
@@ -112,24 +108,15 @@ export function RuleForm({ place, tools, onAdded }: Props) {
         </label>
       )}
       {choice.effect === 'allow' && place !== 'desk' && (
-        <label>
-          <input
-            type="checkbox"
-            checked={choice.unmarked}
-            onChange={({ currentTarget: { checked } }) => change({ unmarked: checked })}
-          />{' '}
+        <Checkbox checked={choice.unmarked} onChange={(unmarked) => change({ unmarked })}>
           only changes that keep the meaning
-        </label>
+        </Checkbox>
       )}
-      <button type="submit" className="button" disabled={offline}>
+      <Button type="submit" disabled={offline}>
         Add rule
-      </button>
+      </Button>
       <p className="rule-note">{meaning(choice, tools)}</p>
-      {refusal && (
-        <p className="warn-note" role="alert">
-          {refusal}
-        </p>
-      )}
-    </form>
+      <Problem words={refusal} />
+    </Form>
   )
 }

@@ -1,5 +1,6 @@
 /** Rules in force, each with what it does, for whom and whose it is, and the way to end it. */
 import { useSession } from '../session/store.ts'
+import { Button } from '../ui/Button.tsx'
 import { timeAgo } from '../ui/timeFormat.ts'
 import type { Rule } from '../wire/generated.ts'
 import { revokeRule } from './store.ts'
@@ -28,15 +29,13 @@ export function RuleList({ rules, role, onRevoked }: Props) {
               </span>
             </p>
             {mayRevoke(rule, me?.user.id, role) && (
-              <button
-                type="button"
-                className="button"
+              <Button
                 disabled={link !== 'online'}
                 aria-label={`Revoke: ${what}`}
                 onClick={() => void revokeRule(rule.id).then(onRevoked)}
               >
                 Revoke
-              </button>
+              </Button>
             )}
           </li>
         )

@@ -5,6 +5,7 @@
 import { useState } from 'react'
 import { useOpenDocumentFields } from '../document/useOpenDocument.ts'
 import { useCapability } from '../session/store.ts'
+import { Button } from '../ui/Button.tsx'
 import { Dialog } from '../ui/Dialog.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { RuleForm } from './RuleForm.tsx'
@@ -23,15 +24,15 @@ export function Rules() {
   return (
     <>
       {(rules.length > 0 || isOwner) && (
-        <button
-          type="button"
-          className="button is-quiet rules-open"
+        <Button
+          look="quiet"
+          className="rules-open"
           aria-haspopup="dialog"
           title="What is accepted without asking, always asked about, or denied"
           onClick={() => setOpen(true)}
         >
           <Icon name="rules" size={14} /> {rules.length === 0 ? 'Rules' : `Rules (${rules.length})`}
-        </button>
+        </Button>
       )}
       {open && (
         <Dialog title="Rules" onClose={() => setOpen(false)}>

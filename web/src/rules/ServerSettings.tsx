@@ -4,6 +4,7 @@ import { MODES } from '../chat/modes.ts'
 import { configureServer, timeLimits } from '../review/actions/settings.ts'
 import { useSession } from '../session/store.ts'
 import { Choice } from '../ui/Choice.tsx'
+import { Problem } from '../ui/Problem.tsx'
 import { Setting } from '../ui/Setting.tsx'
 import type { SetSettings } from '../wire/generated.ts'
 
@@ -46,11 +47,7 @@ export function ServerSettings() {
           onChoose={(mode) => set({ permission_mode: mode })}
         />
       </label>
-      {refusal && (
-        <p className="warn-note" role="alert">
-          {refusal}
-        </p>
-      )}
+      <Problem words={refusal} />
     </fieldset>
   )
 }

@@ -5,8 +5,8 @@
 import { useEffect } from 'react'
 import { create } from 'zustand'
 import { hasCapability, useSession, wire } from '../session/store.ts'
+import { attempt } from '../session/attempt.ts'
 import { toast } from '../ui/toasts.ts'
-import { CallError } from '../wire/socket.ts'
 import type { AddRule, Person, ToolApprovalResolved, Rule } from '../wire/generated.ts'
 import { whoseRule } from '../review/state/whoseRule.ts'
 
@@ -48,7 +48,10 @@ export function useRulesOf(id: string | null): void {
         if (done.document_id === id && done.rule !== null) announce(done)
       }),
     ]
-    wire.call('rules:list', { documentId: id }).then(({ rules }) => follow(rules), shrug)
+    // Without the list, `rules:changed` still tells every change.
+    void attempt(wire.call('rules:list', { documentId: id }), () => undefined).then(
+      (list) => list && follow(list.rules),
+    )
     return () => stops.forEach((stop) => stop())
   }, [id, online])
 }
@@ -64,43 +67,23 @@ function announce({ by, hunks }: ToolApprovalResolved): void {
 
 /** Everybody whom a rule can be about, for owners; others get no list. */
 export async function peopleWhoAsk(): Promise<Person[]> {
-  try {
-    const { tokens } = await wire.call('token:list', {})
-    const active = tokens.filter(({ status, role }) => status === 'active' && role !== 'viewer')
-    const names = new Map(active.map(({ user, name }) => [user, name]))
-    return Array.from(names, ([id, name]) => ({ id, name }))
-  } catch (error) {
-    shrug(error)
-    return []
-  }
+  const { tokens } = (await attempt(wire.call('token:list', {}), () => undefined)) ?? { tokens: [] }
+  const active = tokens.filter(({ status, role }) => status === 'active' && role !== 'viewer')
+  const names = new Map(active.map(({ user, name }) => [user, name]))
+  return Array.from(names, ([id, name]) => ({ id, name }))
 }
 
 /** Answers what the server said against it, if it did. */
 export async function addRule(rule: AddRule): Promise<string | null> {
-  try {
-    await wire.call('rules:add', rule)
-    return null
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    return error.code === 'not_allowed' ? 'Only an owner makes such rules.' : error.message
-  }
+  let said: string | null = null
+  await attempt(wire.call('rules:add', rule), ({ code, message }) => {
+    said = code === 'not_allowed' ? 'Only an owner makes such rules.' : message
+  })
+  return said
 }
 
 export async function revokeRule(id: string): Promise<void> {
-  try {
-    await wire.call('rules:revoke', { id })
-  } catch (error) {
-    if (!(error instanceof CallError)) throw error
-    toast(
-      error.code === 'already_resolved' ? 'Somebody has already revoked this rule.' : error.message,
-    )
-  }
-}
-
-/**
- * Goes on without a list: `rules:changed` still tells every change of the rules, and a rule can be
- * about everybody.
- */
-function shrug(error: unknown): void {
-  if (!(error instanceof CallError)) throw error
+  await attempt(wire.call('rules:revoke', { id }), ({ code, message }) =>
+    toast(code === 'already_resolved' ? 'Somebody has already revoked this rule.' : message),
+  )
 }

@@ -1,11 +1,11 @@
-/** A form that the page handles itself. */
-import type { ComponentProps } from 'react'
+/** Forms that the page handles itself, and boxes to tick in them. */
+import type { ComponentProps, ReactNode } from 'react'
 
-interface Props extends Omit<ComponentProps<'form'>, 'onSubmit'> {
+interface FormProps extends Omit<ComponentProps<'form'>, 'onSubmit'> {
   onSubmit: () => void
 }
 
-export function Form({ onSubmit, ...props }: Props) {
+export function Form({ onSubmit, ...props }: FormProps) {
   return (
     <form
       {...props}
@@ -14,5 +14,25 @@ export function Form({ onSubmit, ...props }: Props) {
         onSubmit()
       }}
     />
+  )
+}
+
+interface CheckboxProps {
+  checked: boolean
+  onChange: (checked: boolean) => void
+  /** Its name. */
+  children: ReactNode
+}
+
+export function Checkbox({ checked, onChange, children }: CheckboxProps) {
+  return (
+    <label>
+      <input
+        type="checkbox"
+        checked={checked}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />{' '}
+      {children}
+    </label>
   )
 }

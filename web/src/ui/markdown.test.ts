@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest'
-import { type MarkdownNode, parseMarkdown } from './markdown.ts'
+import { type Drawn, drawMarkdown } from './Markdown.tsx'
 
 /** As it would be read aloud, with what it is in brackets. */
-function flat(shown: readonly MarkdownNode[]): string {
-  return shown
-    .map((one) => {
-      if (one.kind === 'text') return one.text
-      if ('text' in one) return `[${one.kind} ${one.text}]`
-      return 'inside' in one ? `[${one.kind} ${flat(one.inside)}]` : `[${one.kind}]`
-    })
-    .join('')
+function flat(drawn: Drawn): string {
+  if (typeof drawn === 'string') return drawn
+  const { children = [] } = drawn.props as { children?: Drawn | Drawn[] }
+  const words = [children].flat().map(flat).join('')
+  const kind = drawn.type === 'a' ? 'link' : String(drawn.type)
+  return words === '' ? `[${kind}]` : `[${kind} ${words}]`
 }
 
-const read = (source: string) => flat(parseMarkdown(source))
+const read = (source: string) => drawMarkdown(source).map(flat).join('')
 
 test('a plan is read as headings, lists and words', () => {
   expect(read('# Plan\n\n1. Cut the *first* line\n2. Keep `this`\n\nThen **stop**.')).toBe(

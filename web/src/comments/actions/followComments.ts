@@ -1,6 +1,6 @@
 /** Keeps the threads in step with an open document, and has them drawn in its text. */
 import { EditorView } from '@codemirror/view'
-import type { OpenDocument } from '../../document/openDocument.ts'
+import type { LiveDocument } from '../../document/liveDocument.ts'
 import { noteMentionsIn } from '../../session/mentions.ts'
 import { useSession } from '../../session/store.ts'
 import { toast } from '../../ui/toasts.ts'
@@ -32,7 +32,7 @@ export const takeThreads = (answer: ThreadsAt): void => current?.take(answer)
 export const markRead = (id: string): void => current?.read(id)
 
 /** Forgets the threads of the document before. */
-export function followComments(document: OpenDocument, wire: Wire): void {
+export function followComments(document: LiveDocument, wire: Wire): void {
   useComments.setState(NO_COMMENTS)
   const comments = new DocumentComments(document, wire)
   current = comments
@@ -73,7 +73,7 @@ class DocumentComments {
   private isLinked = false
 
   constructor(
-    private readonly document: OpenDocument,
+    private readonly document: LiveDocument,
     private readonly wire: Wire,
   ) {}
 

@@ -10,8 +10,8 @@ import {
   type PluginValue,
   ViewPlugin,
   type ViewUpdate,
-  WidgetType,
 } from '@codemirror/view'
+import { Drawn } from '../../ui/drawn.ts'
 import { suggestedIn } from './field.ts'
 import { wholeSuggestion } from './suggested.ts'
 import './drawing.css'
@@ -19,20 +19,12 @@ import './drawing.css'
 const NEW = Decoration.mark({ tagName: 'ins', class: 'cm-new is-own' })
 const LINE = Decoration.line({ class: 'cm-changed bar-is-own' })
 
-class Gone extends WidgetType {
-  constructor(private readonly words: string) {
-    super()
-  }
-
-  override eq({ words }: Gone): boolean {
-    return words === this.words
-  }
-
+class Gone extends Drawn<{ words: string }> {
   toDOM(): HTMLElement {
     const struck = document.createElement('del')
     struck.className = 'cm-gone is-own'
     // A paragraph that is joined with the next one shows its sign.
-    struck.textContent = this.words.replaceAll('\n', '¶')
+    struck.textContent = this.shows.words.replaceAll('\n', '¶')
     return struck
   }
 }
@@ -44,7 +36,7 @@ function draw({ state }: EditorView): DecorationSet {
   const lines = new Set<number>()
   wholeSuggestion(suggested).iterChanges((fromA, toA, from, to) => {
     if (fromA < toA) {
-      const widget = new Gone(suggested.doc.sliceString(fromA, toA))
+      const widget = new Gone({ words: suggested.doc.sliceString(fromA, toA) })
       deco.push(Decoration.widget({ widget, side: -1 }).range(from))
     }
     if (from < to) deco.push(NEW.range(from, to))

@@ -15,6 +15,7 @@ import { type Extension, StateEffect } from '@codemirror/state'
 import { EditorView, keymap, type Panel, runScopeHandlers } from '@codemirror/view'
 import { createRoot } from 'react-dom/client'
 import { Button, IconButton } from '../../ui/Button.tsx'
+import { Checkbox } from '../../ui/Form.tsx'
 import { replaced, concerns, countOf } from './countMatches.ts'
 import './FindBar.css'
 
@@ -63,14 +64,9 @@ function FindBar({ view }: { view: EditorView }) {
     view.dispatch({ effects: setSearchQuery.of(new SearchQuery(now)) })
   }
   const option = (label: string, name: 'caseSensitive' | 'wholeWord') => (
-    <label>
-      <input
-        type="checkbox"
-        checked={query[name]}
-        onChange={({ currentTarget }) => change({ [name]: currentTarget.checked })}
-      />{' '}
+    <Checkbox checked={query[name]} onChange={(checked) => change({ [name]: checked })}>
       {label}
-    </label>
+    </Checkbox>
   )
   return (
     <div

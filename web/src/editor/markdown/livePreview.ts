@@ -3,8 +3,9 @@
  */
 import { syntaxTree } from '@codemirror/language'
 import type { EditorState, Range, SelectionRange } from '@codemirror/state'
-import { type EditorView, Decoration, type DecorationSet, WidgetType } from '@codemirror/view'
+import { type EditorView, Decoration, type DecorationSet } from '@codemirror/view'
 import type { SyntaxNode, SyntaxNodeRef } from '@lezer/common'
+import { Drawn } from '../../ui/drawn.ts'
 import type { Span } from '../../review/state/hunk.ts'
 import { reviewedSpans, reviewField } from '../../review/text/reviewField.ts'
 import { seenDecorations } from './seenDecorations.ts'
@@ -38,28 +39,17 @@ const LINES: Record<string, string> = {
 }
 
 /** Widget in the place of a mark. */
-class Sign extends WidgetType {
-  constructor(
-    readonly sign: string,
-    readonly name: string,
-  ) {
-    super()
-  }
-
-  override eq(other: Sign): boolean {
-    return other.sign === this.sign && other.name === this.name
-  }
-
+class Sign extends Drawn<{ sign: string; name: string }> {
   toDOM(): HTMLElement {
     const shown = document.createElement('span')
-    shown.className = this.name
-    shown.textContent = this.sign
+    shown.className = this.shows.name
+    shown.textContent = this.shows.sign
     return shown
   }
 }
 
 const replacement = (sign: string, name: string) =>
-  Decoration.replace({ widget: new Sign(sign, name) })
+  Decoration.replace({ widget: new Sign({ sign, name }) })
 const bullet = replacement('•', 'md-bullet')
 const openBox = replacement('☐', 'md-box')
 const doneBox = replacement('☑', 'md-box')
@@ -178,7 +168,9 @@ function drawTable(drawing: Drawing, table: SyntaxNode): void {
     mark(drawing, row.from, row.to, ROWS[row.name]!)
     for (const { at, text } of paddings[number]!)
       deco.push(
-        Decoration.widget({ widget: new Sign(text, 'md-pad'), side: 1 }).range(row.from + at),
+        Decoration.widget({ widget: new Sign({ sign: text, name: 'md-pad' }), side: 1 }).range(
+          row.from + at,
+        ),
       )
   })
 }

@@ -1,7 +1,7 @@
 import { history, undo as undoWords } from '@codemirror/commands'
 import { EditorState, Transaction, type TransactionSpec } from '@codemirror/state'
 import { beforeEach, expect, test, vi } from 'vitest'
-import type { OpenDocument } from '../../document/openDocument.ts'
+import type { LiveDocument } from '../../document/liveDocument.ts'
 import { reviewField } from '../text/reviewField.ts'
 import type { ToolApprovalRequest, Hunk } from '../../wire/generated.ts'
 
@@ -59,7 +59,7 @@ class Editor {
 
 function editor(): Editor {
   const view = new Editor()
-  setOpenDocument({ id: 'd', view, redraw: () => undefined } as unknown as OpenDocument)
+  setOpenDocument({ id: 'd', view, redraw: () => undefined } as unknown as LiveDocument)
   return view
 }
 

@@ -1,5 +1,5 @@
 /** Keeps the requests, and what is shown of them, in step with an open document. */
-import type { OpenDocument } from '../../document/openDocument.ts'
+import type { LiveDocument } from '../../document/liveDocument.ts'
 import {
   announceSuggested,
   announceWritingDone,
@@ -27,7 +27,7 @@ import { useRequests } from '../stores/requests.ts'
 import { NO_DRAFTS } from '../state/drafts.ts'
 
 /** Forgets what was known of the document before. */
-export function followRequests({ view, events }: OpenDocument): void {
+export function followRequests({ view, events }: LiveDocument): void {
   useRequests.setState(NO_REQUESTS)
   useDrafts.setState(NO_DRAFTS)
   useBin.setState(EMPTY_BIN)

@@ -3,7 +3,8 @@
  * mark stands in the margin.
  */
 import type { Range, Text } from '@codemirror/state'
-import { Decoration, type DecorationSet, EditorView, WidgetType } from '@codemirror/view'
+import { Decoration, type DecorationSet, EditorView } from '@codemirror/view'
+import { Drawn } from '../../ui/drawn.ts'
 import type { Hunk, Part } from '../../wire/generated.ts'
 import type { ChangesState } from '../state/changes.ts'
 import type { EditTools } from '../state/editedHunk.ts'
@@ -71,17 +72,6 @@ export function buildDecorations(
 }
 
 const classes = (...names: readonly (string | false)[]): string => names.filter(Boolean).join(' ')
-
-/** Values on which the drawing depends: it is drawn anew when one of them differs. */
-abstract class Drawn<Shows extends object> extends WidgetType {
-  constructor(readonly shows: Shows) {
-    super()
-  }
-
-  override eq({ shows }: Drawn<Shows>): boolean {
-    return Object.entries(this.shows).every(([name, value]) => shows[name as keyof Shows] === value)
-  }
-}
 
 /**
  * The words as they will read: what goes is not there, what comes is like the rest. The active
