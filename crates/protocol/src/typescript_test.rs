@@ -25,6 +25,7 @@ fn generate() -> String {
         permissions::{Role}
         approvals::{
             RequestStatus, HunkStatus, HunkKind, MarkKind, Mark, HunkChoice, ApprovalSwitch, DecisionPolicy, ToolPolicy, RequestSource, UnaskedReason, PreviewKind, RuleEffect, RuleScope,
+            ClaimedAuthor, PreviewWarning, VoteCount, ReportState,
         }
         client::{
             Handshake, Nothing, ListDocuments, CreateDocument, OpenDocument, PushUpdates, PushedUpdate, Resync, NameDocument,
@@ -41,15 +42,8 @@ fn generate() -> String {
         server::{
             WireError, SessionRegistered, Person, Settings, SettingsChanged, DocumentSettings, DocumentLine, Trash, DeletedDocument, CreatedDocument, DocumentCreated,
             WholeDocument, Opened, Streaming, Update, DocumentUpdates, HunkChanges, DocumentChanged, Peer, PeerCaret,
-            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, HunkRequired, Part, HunkDecided, HunkVote,
-        }
-        approvals::{ClaimedAuthor}
-        server::{ToolApprovalRequest, Aftermath, Undone}
-        approvals::{PreviewWarning, VoteCount}
-        server::{ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told}
-        approvals::{ReportState}
-        server::{
-            ClaudeStream, AgentEvent,
+            PresenceChanges, PresencePeers, PresenceUpdate, ShortUpdate, ShortUpdates, Hunk, HunkRequired, Part, HunkDecided, HunkVote, ToolApprovalRequest, Aftermath, Undone,
+            ToolApprovalUpdate, HunkState, ToolApprovalResolved, Decided, Told, ClaudeStream, AgentEvent,
             ClaudeResponse, ResponseUpdate, SelectionRange, IssuedToken, LoginLine, NamedPerson, TokenLine, TokenList, SessionEnded,
         }
         copydesk_comments::{ThreadStatus}

@@ -91,6 +91,50 @@ export type RuleEffect = "allow" | "ask" | "deny";
 
 export type RuleScope = "session" | "document" | "workspace";
 
+export type ClaimedAuthor = { 
+/**
+ * Name; no account of this server.
+ */
+name: string, 
+/**
+ * Time of the newest change in RFC 3339, if the file has one.
+ */
+at?: string, };
+
+export type Warning = { 
+/**
+ * Stable code for programs.
+ */
+code: string, 
+/**
+ * Text for people.
+ */
+text: string, };
+
+export type Approvals = { 
+/**
+ * People who approved.
+ */
+have: number, 
+/**
+ * People who are needed.
+ */
+need: number, };
+
+export type ReportState = { "state": "waiting", 
+/**
+ * Lines about the changes and remarks of people so far, each after a line break.
+ */
+so_far: string, } | { "state": "runs", 
+/**
+ * Text that the model reads before the result.
+ */
+before: string, 
+/**
+ * Text that it reads after the result, each line after a line break.
+ */
+after: string, } | { "state": "complete" };
+
 export type Handshake = { 
 /**
  * Secret of a token; may be missing only under `--no-auth`.
@@ -1626,16 +1670,6 @@ seen?: string,
  */
 rule?: string, };
 
-export type ClaimedAuthor = { 
-/**
- * Name; no account of this server.
- */
-name: string, 
-/**
- * Time of the newest change in RFC 3339, if the file has one.
- */
-at?: string, };
-
 export type ToolApprovalRequest = { 
 /**
  * Always `tool_approval_request`, as in the tool approval protocol.
@@ -1840,26 +1874,6 @@ at: string,
  * `true`: the file had been changed since.
  */
 forced: boolean, };
-
-export type Warning = { 
-/**
- * Stable code for programs.
- */
-code: string, 
-/**
- * Text for people.
- */
-text: string, };
-
-export type Approvals = { 
-/**
- * People who approved.
- */
-have: number, 
-/**
- * People who are needed.
- */
-need: number, };
 
 export type ToolApprovalUpdate = { 
 /**
@@ -2083,20 +2097,6 @@ before: string,
  * Text that it reads after the result, each line after a line break.
  */
 after: string, } | { "state": "complete" });
-
-export type ReportState = { "state": "waiting", 
-/**
- * Lines about the changes and remarks of people so far, each after a line break.
- */
-so_far: string, } | { "state": "runs", 
-/**
- * Text that the model reads before the result.
- */
-before: string, 
-/**
- * Text that it reads after the result, each line after a line break.
- */
-after: string, } | { "state": "complete" };
 
 export type ClaudeStream = { 
 /**
