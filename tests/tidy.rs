@@ -73,7 +73,7 @@ const WALLS: &[(&str, &str)] = &[
     ("tokio_rustls", "server/tls.rs"),
     (
         "schemars",
-        "protocol operations rest tools llm/messages_api.rs ids/permissions.rs document/diff/draft.rs approvals comments/thread.rs marks",
+        "protocol operation_table rest tools llm/messages_api.rs ids/permissions.rs document/diff/draft.rs approvals comments/thread.rs marks",
     ),
     ("similar", "document/diff approvals/preview.rs"),
     ("socketioxide", "socketio server"),

@@ -8,9 +8,9 @@ use super::{File, files, is_comment, is_rust, sources};
 
 /// Lines of production Rust: not blank, not comment, not tests. A feature may raise it by what it
 /// needs.
-const MOST_RUST: usize = 105_300;
+const MOST_RUST: usize = 104_800;
 /// Lines of the editor's TypeScript, without tests and generated files.
-const MOST_EDITOR: usize = 22_200;
+const MOST_EDITOR: usize = 21_700;
 /// Comment lines in 100 lines of production Rust.
 const MOST_COMMENTS: usize = 18;
 /// Sections `# Errors` of all crates.

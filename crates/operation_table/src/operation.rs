@@ -27,7 +27,8 @@ type Check = Box<dyn Fn(Caller, Option<String>) -> BoxFuture<'static, ApiResult<
 /// Function that returns the schema of an answer, as a reference into the document.
 type AnswerSchema = fn(&mut SchemaGenerator) -> Value;
 
-/// One thing that a person may ask of the server.
+/// One thing that a person may ask of the server; declared by [`operation`], [`transport_handled`]
+/// or [`socket_handled`].
 #[must_use]
 pub struct Operation {
     /// Sentence that says what it does.

@@ -1,10 +1,10 @@
-//! Table of operations, found by their events.
+//! Table of operations ([`OperationTable`]), found by their events.
 
 use std::collections::HashMap;
 
 use crate::Operation;
 
-/// All operations of the server, in the order of the documentation.
+/// Every [`Operation`] of the server, in the order of the documentation.
 pub struct OperationTable {
     operations: Vec<Operation>,
     /// Places of the operations that have an event, by its name.
@@ -12,7 +12,7 @@ pub struct OperationTable {
 }
 
 impl OperationTable {
-    /// Creates the table of these operations.
+    /// Creates the table of each [`Operation`].
     pub fn new(operations: Vec<Operation>) -> Self {
         let events = operations.iter().enumerate();
         let by_event = events.filter_map(|(at, it)| it.event.map(|event| (event, at))).collect();

@@ -156,7 +156,7 @@ pub struct AckReply {
     link: ClientLink,
     unanswered: Arc<AtomicUsize>,
     is_given: bool,
-    /// `true` for a [sheddable](Self::is_sheddable) event, whose answer may be replaced by a refusal.
+    /// `true` for an event whose answer may be replaced by a refusal ([`Self::is_sheddable`]).
     is_sheddable: bool,
     /// Held bytes of the event.
     held: Option<HeldBytes>,

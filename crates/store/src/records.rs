@@ -145,7 +145,7 @@ impl RequestRecord {
     }
 }
 
-/// Facts about a request that are known without its body.
+/// Facts about a request that are known without [its body](RequestRecord::body).
 #[record(Clone, Debug, PartialEq, Eq)]
 pub struct RequestStanding {
     /// Status, by its name on the wire.

@@ -15,7 +15,7 @@ use super::middleware::request_limit::RequestLimits;
 pub struct HttpState {
     /// Application that does what is asked.
     pub application: Application,
-    /// Declared operations, most of which have a route.
+    /// Declared operations, most of which have a [`Route`](copydesk_operation_table::Route).
     pub operations: &'static OperationTable,
     /// Conversations of the Messages API.
     pub conversations: Conversations,

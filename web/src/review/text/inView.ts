@@ -53,7 +53,7 @@ function openSheet(): HTMLElement | null {
 const rowOf = (id: string): HTMLElement | null =>
   document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"]`)
 
-/** Returns the row of a change, its list, and the free part of that: the foot lies over the rows. */
+/** Returns the row of a change, its list, and the part of that above the foot. */
 function listedRow(id: string): { row: HTMLElement; body: Element; free: Span } | null {
   const row = rowOf(id)
   const body = row?.closest('.panel-body')

@@ -18,8 +18,8 @@ const LONGEST_COMPLAINT: usize = 400;
 ///
 /// # Errors
 /// 415 without a JSON content type, which keeps forms of other pages out; 413 above the route's
-/// limit; 400 if it is not JSON; 422 if it is not an object, or has a field that the schema does not
-/// have.
+/// limit; 400 if it is not JSON; 422 if it is not an object, or has a field that is not in the
+/// schema.
 pub(crate) async fn fields(
     request: Request,
     schema: &Value,

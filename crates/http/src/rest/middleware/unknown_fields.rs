@@ -7,7 +7,7 @@ use strsim::damerau_levenshtein;
 /// Maximum number of characters of a field's name in a message.
 const LONGEST_NAME: usize = 60;
 
-/// Returns a sentence about the first field of `body` that the schema `root` does not have, with the
+/// Returns a sentence about the first field of `body` that is not in the schema `root`, with the
 /// nearest known one.
 pub(super) fn complaint(root: &Value, body: &Map<String, Value>) -> Option<String> {
     let all = SchemaNode { root, ways: flat(root, root) };
