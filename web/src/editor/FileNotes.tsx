@@ -4,6 +4,7 @@
  */
 import { useState } from 'react'
 import { Button } from '../ui/Button.tsx'
+import { copyText } from '../ui/clipboard.ts'
 import { Dialog } from '../ui/Dialog.tsx'
 import type { FileConflict } from '../wire/generated.ts'
 import { fileStateMessage, wordsOfOverruled } from '../document/fileState.ts'
@@ -52,9 +53,7 @@ function OverruledDialog({ overruled, onClose }: OverruledProps) {
             {kept || '(nothing: it was removed here)'}
           </blockquote>
           <div className="dialog-foot" style={{ margin: '0 0 18px' }}>
-            <Button onClick={() => void navigator.clipboard.writeText(disk)}>
-              Copy the file’s words
-            </Button>
+            <Button onClick={() => void copyText(disk)}>Copy the file’s words</Button>
           </div>
         </div>
       ))}

@@ -8,7 +8,7 @@ import { Countdown } from './Countdown.tsx'
 import { useDraft } from '../../stores/drafts.ts'
 import { useFocusHeartbeat } from '../../actions/focusHeartbeat.ts'
 import { usePanel } from '../../stores/panel.ts'
-import { mayType, reasonCannotDecide } from '../../state/permissions.ts'
+import { mayType, onlookers, reasonCannotDecide } from '../../state/permissions.ts'
 import { canDecide } from '../../../session/roles.ts'
 import { useRequests } from '../../stores/requests.ts'
 import { useReviewer } from '../../stores/reviewer.ts'
@@ -28,7 +28,7 @@ export function PlanCard({ request }: { request: ToolApprovalRequest }) {
   const mayDecide = canDecide(reviewer.role) && held === null
   const me = useSession((session) => session.me?.user.id)
   const viewers = useRequests((state) => state.viewers[request.request_id])
-  const others = viewers?.filter((person) => person.id !== me).map((person) => person.name) ?? []
+  const others = onlookers(viewers ?? [], me)
   const editing = usePanel((panel) => panel.editing) === request.request_id && mayType(reviewer)
   const [draft = planOf(request), keep] = useDraft(draftOf(request.request_id, 'input'))
   const edited = editing ? draft : null
