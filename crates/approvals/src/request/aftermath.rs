@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{ApprovalRequest, Person, ToolReport};
 use copydesk_ids::RequestId;
 
-/// Events after the decision about an [`ApprovalRequest`](super::ApprovalRequest).
+/// Events after the decision about an [`ApprovalRequest`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestAftermath {
     /// State of the approved call, for a tool that acts.
