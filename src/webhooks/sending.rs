@@ -11,7 +11,7 @@ use copydesk_api::webhooks::{
 };
 use copydesk_approvals::ApprovalRequest;
 use copydesk_http_client::http_client_builder;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Longest wait for a receiver's answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -88,12 +88,12 @@ async fn post(
 fn body(delivery: &WebhookDelivery) -> Result<String, SendError> {
     let request: ApprovalRequest = serde_json::from_value(delivery.body.clone())?;
     let (kind, data) = match delivery.event.as_str() {
-        "waiting" => ("tool_approval_request", serde_json::to_value(convert::request(&request))?),
-        _ => ("tool_approval_resolved", serde_json::to_value(convert::resolved(&request))?),
+        "waiting" => ("tool_approval_request", serde_json::to_value(wire::request(&request))?),
+        _ => ("tool_approval_resolved", serde_json::to_value(wire::resolved(&request))?),
     };
     let at_ms =
         request.decisions.closed.as_ref().map_or(request.clock.created_ms, |closed| closed.at_ms);
-    Ok(json!({"type": kind, "timestamp": convert::time(at_ms), "data": data}).to_string())
+    Ok(json!({"type": kind, "timestamp": wire::time(at_ms), "data": data}).to_string())
 }
 
 #[cfg(test)]

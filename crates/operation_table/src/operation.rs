@@ -48,6 +48,8 @@ pub struct Operation {
     pub output: OutputType,
     /// Field of the acknowledgement that holds the output; `None`: the fields stand beside `ok`.
     pub ack_field: Option<&'static str>,
+    /// `true` if a handler of the socket takes the event although there is a function.
+    event_has_handler: bool,
     function: Option<Function>,
     check: Check,
     /// Schema of the input without the fields of the path.
@@ -176,6 +178,7 @@ pub fn socket_handled<R: Right, I, O>(summary: &'static str, right: R) -> Operat
         input: InputType { name: type_name::<I>(), schema: || Value::Null },
         output: OutputType { name: type_name::<O>(), schema: |_| Value::Null },
         ack_field: None,
+        event_has_handler: false,
         function: None,
         check: Box::new(check),
         schema: OnceLock::new(),
@@ -191,7 +194,7 @@ impl Operation {
     /// Adds the event, which a handler of the socket takes before the table is asked: its answer
     /// depends on the connection. The route does the operation as declared.
     pub fn socket_handled_event(self, name: &'static str) -> Self {
-        self.event(name)
+        Self { event_has_handler: true, ..self.event(name) }
     }
 
     /// Says that the acknowledgement has the output in this field.
@@ -278,9 +281,10 @@ impl Operation {
     /// # Errors
     /// Those of the right, of the input and of the function.
     pub async fn run(&self, caller: Caller, input: RawInput) -> ApiResult<String> {
+        let lacks_handler = self.event_has_handler && matches!(input, RawInput::Event(_));
         match &self.function {
-            Some(function) => function(caller, input).await,
-            None => Err(ApiError::internal()),
+            Some(function) if !lacks_handler => function(caller, input).await,
+            _ => Err(ApiError::internal()),
         }
     }
 

@@ -9,7 +9,7 @@ use copydesk_protocol::comments::{
     CreateComment, DeleteComment, EditComment, ListComments, NameThread, PeopleToMention,
     ReadThreads, ReplyToComment, ResolveThread, ThreadAnswer, ThreadList,
 };
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::RoomHandle;
 
 /// Default number of threads of a page.
@@ -40,14 +40,14 @@ async fn list(caller: Caller, room: RoomHandle, input: ListComments) -> ApiResul
     }
     let before = input.before.map(ThreadId::from);
     let found = caller.threads(&room, input.status, before.as_ref(), limit as usize).await?;
-    Ok(convert::thread_list(room.document(), &found))
+    Ok(wire::thread_list(room.document(), &found))
 }
 
 async fn create(caller: Caller, room: RoomHandle, input: CreateComment) -> ApiResult<ThreadAnswer> {
-    let wish = convert::ai_wish(input.permission_mode, input.model.clone());
-    let new = convert::new_thread(input).map_err(ApiError::unprocessable)?;
+    let wish = wire::ai_wish(input.permission_mode, input.model.clone());
+    let new = wire::new_thread(input).map_err(ApiError::unprocessable)?;
     let begun = caller.begin_thread(&room, new, wish).await?;
-    Ok(convert::thread_answer(room.document(), &begun))
+    Ok(wire::thread_answer(room.document(), &begun))
 }
 
 async fn read(caller: Caller, room: RoomHandle, input: ReadThreads) -> ApiResult<()> {
@@ -59,7 +59,7 @@ async fn read(caller: Caller, room: RoomHandle, input: ReadThreads) -> ApiResult
 }
 
 async fn people(caller: Caller, room: RoomHandle, _: NameDocument) -> ApiResult<PeopleToMention> {
-    Ok(convert::people_to_mention(caller.people_to_mention(&room).await?))
+    Ok(wire::people_to_mention(caller.people_to_mention(&room).await?))
 }
 
 async fn thread(
@@ -68,7 +68,7 @@ async fn thread(
     _: NameThread,
 ) -> ApiResult<ThreadAnswer> {
     let found = caller.thread(&room, &id).await?;
-    Ok(convert::thread_answer(room.document(), &found))
+    Ok(wire::thread_answer(room.document(), &found))
 }
 
 async fn reply(
@@ -77,9 +77,9 @@ async fn reply(
     input: ReplyToComment,
 ) -> ApiResult<ThreadAnswer> {
     let ReplyToComment { thread_id: _, text, mentions, permission_mode, model } = input;
-    let wish = convert::ai_wish(permission_mode, model);
-    let changed = caller.reply(&room, id, convert::comment_input(text, mentions), wish).await?;
-    Ok(convert::thread_answer(room.document(), &changed))
+    let wish = wire::ai_wish(permission_mode, model);
+    let changed = caller.reply(&room, id, wire::comment_input(text, mentions), wish).await?;
+    Ok(wire::thread_answer(room.document(), &changed))
 }
 
 async fn resolve(
@@ -88,7 +88,7 @@ async fn resolve(
     input: ResolveThread,
 ) -> ApiResult<ThreadAnswer> {
     let changed = caller.resolve_thread(&room, id, input.resolved).await?;
-    Ok(convert::thread_answer(room.document(), &changed))
+    Ok(wire::thread_answer(room.document(), &changed))
 }
 
 async fn edit(
@@ -98,7 +98,7 @@ async fn edit(
 ) -> ApiResult<ThreadAnswer> {
     check_thread(&id, input.thread_id)?;
     let changed = caller.edit_comment(&room, id, input.text).await?;
-    Ok(convert::thread_answer(room.document(), &changed))
+    Ok(wire::thread_answer(room.document(), &changed))
 }
 
 async fn delete(
@@ -108,7 +108,7 @@ async fn delete(
 ) -> ApiResult<ThreadAnswer> {
     check_thread(&id, input.thread_id)?;
     let changed = caller.delete_comment(&room, id).await?;
-    Ok(convert::thread_answer(room.document(), &changed))
+    Ok(wire::thread_answer(room.document(), &changed))
 }
 
 /// Checks that a comment is in the thread that the address names.

@@ -15,7 +15,7 @@ use copydesk_protocol::client::{
 };
 use copydesk_protocol::queries::{ListPart, TranscriptQuery, WaitQuery};
 use copydesk_protocol::rest::{NameRun, RunState, SessionPage, StartRun, StartedRun, Transcript};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Operations of this file.
 #[rustfmt::skip]
@@ -39,7 +39,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 /// Asks the agent. The answer comes as soon as the question is stored; the run's own address shows
 /// its progress.
 async fn start(caller: Caller, (): (), input: StartRun) -> ApiResult<StartedRun> {
-    let ask = convert::question(&caller, input, RunId::generate()).await?;
+    let ask = wire::question(&caller, input, RunId::generate()).await?;
     let session_id = ask.session.to_string();
     let id = caller.application.agents.ask(ask).await?.to_string();
     let url = format!("{BASE}/sessions/{session_id}/runs/{id}");
@@ -58,14 +58,14 @@ async fn transcript(
     caller.require_conversation(document.as_ref()).await?;
     let (agents, document) = (&caller.application.agents, document.as_ref());
     let page = agents.said_before(&session, document, before.as_ref()).await?;
-    let entries = page.entries.iter().flat_map(|entry| convert::entry(entry, document));
+    let entries = page.entries.iter().flat_map(|entry| wire::entry(entry, document));
     let requests = match before {
         None => agents.decided(&session, document).await?,
         Some(_) => Vec::new(),
     };
     Ok(TranscriptPart {
         entries: entries.collect(),
-        requests: requests.iter().map(convert::request).collect(),
+        requests: requests.iter().map(wire::request).collect(),
         before: page.before.map(|place| json!(place).to_string()),
     })
 }

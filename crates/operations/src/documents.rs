@@ -21,7 +21,7 @@ use copydesk_protocol::rest::{
     NewVersion,
 };
 use copydesk_protocol::server::{CreatedDocument, DocumentLine, DocumentSettings, Trash};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::command::{DocumentSnapshot, SettingsChange};
 use copydesk_rooms::settings::OwnSettings;
 use copydesk_rooms::{NewDocument, RoomHandle};
@@ -75,7 +75,7 @@ async fn list(caller: Caller, (): (), input: ListDocuments) -> ApiResult<Documen
             let path = paths.of(&record.id);
             let waiting = waiting.get(&record.id).copied().unwrap_or_default();
             let mentions = mentions.get(&record.id).copied().unwrap_or_default();
-            convert::document_line(record, path, (waiting, mentions), &principal)
+            wire::document_line(record, path, (waiting, mentions), &principal)
         };
         records.into_iter().map(line).collect()
     };
@@ -107,7 +107,7 @@ async fn listed(
 }
 
 async fn create(caller: Caller, (): (), input: CreateDocument) -> ApiResult<CreatedDocument> {
-    Ok(convert::created(caller.create_document(convert::new_document(input)).await?))
+    Ok(wire::created(caller.create_document(wire::new_document(input)).await?))
 }
 
 /// Copies a document. The copy has its policies and models before it has the text.
@@ -125,13 +125,13 @@ async fn duplicate(
     let own = OwnSettings { policy, policies, models: Some(settings.models), ..Default::default() };
     copied.configure(SettingsChange { own, frozen: None }, caller.principal.clone()).await?;
     caller.edit_document(&copied, Version(0), &text.to_string()).await?;
-    Ok(convert::created(caller.content(&copy).await?))
+    Ok(wire::created(caller.content(&copy).await?))
 }
 
 async fn read(caller: Caller, room: RoomHandle, _: Nothing) -> ApiResult<FullDocument> {
     let found = caller.read_document(&room).await?;
     let (is_long, person) = (found.snapshot.text.len() > SHORT_TEXT, &caller.principal.user);
-    let convert = move || convert::full_document(&found.id, found.snapshot);
+    let convert = move || wire::full_document(&found.id, found.snapshot);
     let converted = cpu_pool::run_if(is_long, person.as_str(), convert).await;
     converted.map_err(|_| ApiError::internal())
 }
@@ -151,7 +151,7 @@ async fn delete(caller: Caller, room: RoomHandle, _: NameDocument) -> ApiResult<
 }
 
 async fn settings(_: Caller, room: RoomHandle, _: Nothing) -> ApiResult<DocumentSettings> {
-    Ok(convert::document_settings(&room.read().await?.settings))
+    Ok(wire::document_settings(&room.read().await?.settings))
 }
 
 async fn configure(
@@ -159,13 +159,13 @@ async fn configure(
     room: RoomHandle,
     input: ChangeSettings,
 ) -> ApiResult<DocumentSettings> {
-    let change = convert::configure(input).map_err(ApiError::invalid)?;
+    let change = wire::configure(input).map_err(ApiError::invalid)?;
     caller.application.agents.check_policies(&change, &room).await?;
-    Ok(convert::document_settings(&room.configure(change, caller.principal).await?))
+    Ok(wire::document_settings(&room.configure(change, caller.principal).await?))
 }
 
 async fn trash(caller: Caller, _: Option<DocumentId>, _: Nothing) -> ApiResult<Trash> {
-    Ok(convert::trash(caller.application.rooms.trash(&caller.principal).await?))
+    Ok(wire::trash(caller.application.rooms.trash(&caller.principal).await?))
 }
 
 async fn recover(caller: Caller, _: Option<DocumentId>, input: NameDocument) -> ApiResult<()> {

@@ -7,7 +7,7 @@ use copydesk_protocol::files::{FileList, ListFiles};
 use copydesk_protocol::queries::FileListQuery;
 use copydesk_protocol::rest::{FilePage, OpenFile};
 use copydesk_protocol::server::CreatedDocument;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Maximum number of files in one answer.
 const MOST_FILES: usize = 500;
@@ -25,11 +25,11 @@ pub(crate) fn operations() -> Vec<Operation> {
 async fn list(caller: Caller, (): (), input: ListFiles) -> ApiResult<FileList> {
     let listed = caller.list_files(input.pattern.unwrap_or_default(), None, MOST_FILES).await?;
     let is_cut = listed.is_cut || listed.page.more;
-    let line = |(path, document)| convert::file_line(path, document);
+    let line = |(path, document)| wire::file_line(path, document);
     Ok(FileList { files: listed.page.items.into_iter().map(line).collect(), is_cut })
 }
 
 async fn open(caller: Caller, (): (), input: OpenFile) -> ApiResult<CreatedDocument> {
     let document = caller.open_file(&input.path).await?;
-    Ok(convert::created(caller.content(&document).await?))
+    Ok(wire::created(caller.content(&document).await?))
 }

@@ -17,7 +17,8 @@ Written from `crates/operations/src` by `COPYDESK_BLESS=1 cargo test -p copydesk
 
 All that a client may ask of the server: by an event of [socket.io](socketio.md), by a route of [REST](rest.md) below `/api/v1`, or by
 both. The right is what the caller must be allowed to do, and to what: `OnServer(Administer)` is an owner's, and `Anyone` is everybody with a
-token. A list leaves out what the caller may not read. [Sharing](../sharing.md) says which role may do what.
+token. A list leaves out what the caller may not read. Who may decide a
+request is also judged by its policy when the decision is taken, so the right here is only to see it. [Sharing](../sharing.md) says which role may do what.
 
 | event | route | right | what it does |
 |---|---|---|---|

@@ -10,7 +10,7 @@ use copydesk_protocol::client::{
 };
 use copydesk_protocol::queries::ListPart;
 use copydesk_protocol::rest::{Comparison, NewVersion, Provenance, VersionPage, VersionText};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::RoomHandle;
 
 use crate::documents::SHORT_TEXT;
@@ -42,7 +42,7 @@ async fn versions(caller: Caller, room: RoomHandle, input: ReadHistory) -> ApiRe
     }
     let before = input.before.map(Version);
     let found = caller.versions(room.document(), before, limit as usize).await?;
-    Ok(VersionPage { versions: convert::versions(found), next: None })
+    Ok(VersionPage { versions: wire::versions(found), next: None })
 }
 
 async fn text(caller: Caller, room: RoomHandle, input: ReadVersion) -> ApiResult<TextOfVersion> {
@@ -57,7 +57,7 @@ async fn provenance(
     input: ReadProvenance,
 ) -> ApiResult<Provenance> {
     let found = caller.provenance(&room, input.from, input.to).await?;
-    Ok(convert::provenance(found, &room.threads().await?.threads))
+    Ok(wire::provenance(found, &room.threads().await?.threads))
 }
 
 async fn compare(
@@ -67,7 +67,7 @@ async fn compare(
 ) -> ApiResult<Comparison> {
     let from = Version(input.from);
     let (to, parts) = caller.compare_versions(&room, from, input.to.map(Version)).await?;
-    Ok(convert::comparison(from, to, parts))
+    Ok(wire::comparison(from, to, parts))
 }
 
 async fn restore(caller: Caller, room: RoomHandle, input: RestoreVersion) -> ApiResult<NewVersion> {

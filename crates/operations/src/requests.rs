@@ -18,7 +18,7 @@ use copydesk_protocol::deferring::{DeferHunk, DeferredHunk, DeferredHunks};
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage, RequestState};
 use copydesk_protocol::server::{Decided, Told, ToolApprovalRequest};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::command::ProposeAgain;
 use copydesk_rooms::persistence::resolved_requests::ResolvedFilter;
 use copydesk_rooms::{RoomHandle, WORKSPACE_INBOX};
@@ -69,7 +69,7 @@ async fn pending(
     let requests = caller.open_requests(&scope).await?;
     let hunks: usize = requests.iter().map(|request| 1 + request.hunks.len()).sum();
     let lines = move || -> Vec<ToolApprovalRequest> {
-        requests.iter().map(|request| convert::request(request)).collect()
+        requests.iter().map(|request| wire::request(request)).collect()
     };
     Ok(PendingRequests { requests: encode(&caller, hunks > SHORT_ANSWER, lines).await? })
 }
@@ -96,7 +96,7 @@ async fn ended(caller: Caller, (): (), input: ListRequests) -> ApiResult<EndedRe
         // read has a request to continue from.
         if !page.requests.is_empty() || page.end.is_none() {
             let (requests, last) =
-                convert::request_page(page.requests.iter()).map_err(|_| ApiError::internal())?;
+                wire::request_page(page.requests.iter()).map_err(|_| ApiError::internal())?;
             return Ok(EndedRequests { requests, more: last.or(page.end).is_some() });
         }
         wanted.before = page.end;
@@ -106,7 +106,7 @@ async fn ended(caller: Caller, (): (), input: ListRequests) -> ApiResult<EndedRe
 /// Checks that requests with this status have ended.
 fn ended_status(status: RequestStatus) -> ApiResult<RequestStatus> {
     let open = "; open requests are in `list_pending_approvals`";
-    convert::ended_status(status.as_str()).map_err(|why| ApiError::invalid(why + open))
+    wire::ended_status(status.as_str()).map_err(|why| ApiError::invalid(why + open))
 }
 
 async fn decide(
@@ -114,8 +114,8 @@ async fn decide(
     (id, room): (RequestId, RoomHandle),
     input: ToolApprovalResponse,
 ) -> ApiResult<Decided> {
-    let decision = convert::read_decision(&input).map_err(ApiError::unprocessable)?;
-    Ok(convert::decision(&*caller.decide_request(&room, id, decision).await?))
+    let decision = wire::read_decision(&input).map_err(ApiError::unprocessable)?;
+    Ok(wire::decision(&*caller.decide_request(&room, id, decision).await?))
 }
 
 async fn told(
@@ -123,9 +123,9 @@ async fn told(
     (id, room): (RequestId, RoomHandle),
     input: ToolApprovalResponse,
 ) -> ApiResult<Told> {
-    let decision = convert::read_decision(&input).map_err(ApiError::unprocessable)?;
+    let decision = wire::read_decision(&input).map_err(ApiError::unprocessable)?;
     let report = caller.application.agents.report_in(&room, id, decision, caller.principal).await?;
-    Ok(convert::told(report))
+    Ok(wire::told(report))
 }
 
 async fn split(
@@ -134,7 +134,7 @@ async fn split(
     input: SplitRequest,
 ) -> ApiResult<Decided> {
     let split = room.split(id.clone(), HunkId::from(input.hunk_id), caller.principal).await;
-    Ok(convert::decision(&*with_fresh_preview(&room, &id, split).await?))
+    Ok(wire::decision(&*with_fresh_preview(&room, &id, split).await?))
 }
 
 async fn defer(
@@ -144,7 +144,7 @@ async fn defer(
 ) -> ApiResult<RequestState> {
     let hunk = HunkId::from(input.hunk_id);
     let deferred = room.defer(id.clone(), hunk, input.on, caller.principal).await;
-    Ok(convert::request_state(&*with_fresh_preview(&room, &id, deferred).await?))
+    Ok(wire::request_state(&*with_fresh_preview(&room, &id, deferred).await?))
 }
 
 async fn deferred(caller: Caller, room: RoomHandle, _: NameDocument) -> ApiResult<DeferredHunks> {
@@ -164,7 +164,7 @@ async fn extend(
     _: NameRequest,
 ) -> ApiResult<RequestState> {
     let extended: Arc<ApprovalRequest> = room.extend(id, caller.principal).await?;
-    Ok(convert::request_state(&extended))
+    Ok(wire::request_state(&extended))
 }
 
 async fn undo(
@@ -173,8 +173,8 @@ async fn undo(
     input: UndoRequest,
 ) -> ApiResult<RequestState> {
     let undone =
-        caller.application.agents.undo_in(&room, convert::undo(input), caller.principal).await?;
-    Ok(convert::request_state(&undone))
+        caller.application.agents.undo_in(&room, wire::undo(input), caller.principal).await?;
+    Ok(wire::request_state(&undone))
 }
 
 async fn reopen(
@@ -182,12 +182,12 @@ async fn reopen(
     (request, room): (RequestId, RoomHandle),
     input: ReopenRequest,
 ) -> ApiResult<RequestState> {
-    let hunks = input.hunks.map(convert::hunk_ids);
+    let hunks = input.hunks.map(wire::hunk_ids);
     let wanted = ProposeAgain { request, hunks: hunks.clone() };
     let Caller { application, principal, session, .. } = caller;
     let reopened = application.agents.reopen_in(&room, wanted, principal, session).await?;
     let unplaced = reopened.unplaced(hunks.as_deref());
-    Ok(convert::reopened((reopened, unplaced)))
+    Ok(wire::reopened((reopened, unplaced)))
 }
 
 async fn withdraw(
@@ -196,5 +196,5 @@ async fn withdraw(
     _: NameRequest,
 ) -> ApiResult<RequestState> {
     let withdrawn = room.withdraw(id, Some(caller.principal)).await?;
-    Ok(convert::request_state(&withdrawn))
+    Ok(wire::request_state(&withdrawn))
 }

@@ -5,7 +5,7 @@ use copydesk_ids::permissions::Action::Manage;
 use copydesk_ids::{DocumentId, SessionId};
 use copydesk_operation_table::{Anyone, OnServer, Operation, operation};
 use copydesk_protocol::rules::{AddRule, ListRules, RevokeRule, RuleAdded, Rules};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Operations of this file.
 #[rustfmt::skip]
@@ -20,15 +20,15 @@ pub(crate) fn operations() -> Vec<Operation> {
 async fn list(caller: Caller, (): (), input: ListRules) -> ApiResult<Rules> {
     let document = input.document_id.map(DocumentId::from);
     let rules = caller.rules(document.as_ref()).await?;
-    Ok(Rules { rules: convert::rules(&rules) })
+    Ok(Rules { rules: wire::rules(&rules) })
 }
 
 async fn add(caller: Caller, (): (), input: AddRule) -> ApiResult<RuleAdded> {
     // A rule names the session in which it was made; a program without sessions gets a new one for
     // it.
     let session = caller.session.clone().unwrap_or_else(SessionId::generate);
-    let (document, rule) = convert::new_rule(input, session).map_err(ApiError::unprocessable)?;
-    Ok(RuleAdded { rule: convert::rule(&*caller.add_rule(&document, rule).await?) })
+    let (document, rule) = wire::new_rule(input, session).map_err(ApiError::unprocessable)?;
+    Ok(RuleAdded { rule: wire::rule(&*caller.add_rule(&document, rule).await?) })
 }
 
 async fn revoke(caller: Caller, (): (), input: RevokeRule) -> ApiResult<()> {

@@ -16,7 +16,7 @@ use copydesk_protocol::names::PrivateDocuments;
 use copydesk_protocol::queries::ListPart;
 use copydesk_protocol::rest::{AuditPage, Me, ProxyHeaders};
 use copydesk_protocol::server::{Person, Settings};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Operations of this file.
 #[rustfmt::skip]
@@ -45,43 +45,43 @@ async fn me(caller: Caller, (): (), _: Nothing) -> ApiResult<Me> {
     let (agents, document) = (&application.agents, principal.document.as_ref());
     let modes = agents.modes(&principal, document).into_iter();
     Ok(Me {
-        permission_mode: convert::permission_mode(agents.default_mode(&principal, document)),
-        permission_modes: modes.map(convert::permission_mode).collect(),
+        permission_mode: wire::permission_mode(agents.default_mode(&principal, document)),
+        permission_modes: modes.map(wire::permission_mode).collect(),
         user: Person { id: principal.user.to_string(), name: principal.name },
         role: principal.role,
         document_id: principal.document.as_ref().map(ToString::to_string),
         models: agents.catalog().names(),
-        settings: convert::settings(&application.rooms.settings()),
+        settings: wire::settings(&application.rooms.settings()),
     })
 }
 
 async fn settings(caller: Caller, (): (), _: Nothing) -> ApiResult<Settings> {
-    Ok(convert::settings(&caller.application.rooms.settings()))
+    Ok(wire::settings(&caller.application.rooms.settings()))
 }
 
 async fn configure(caller: Caller, (): (), input: SetSettings) -> ApiResult<Settings> {
     let Caller { application, principal, .. } = caller;
-    let wanted = convert::server_settings(&input, application.rooms.settings());
+    let wanted = wire::server_settings(&input, application.rooms.settings());
     let wanted = wanted.map_err(ApiError::unprocessable)?;
     if input.permission_mode.is_some() {
         application.agents.check_mode(wanted.permission_mode, &principal, None)?;
     }
     application.rooms.set_settings(wanted, &principal).await?;
-    Ok(convert::settings(&application.rooms.settings()))
+    Ok(wire::settings(&application.rooms.settings()))
 }
 
 async fn spending(caller: Caller, (): (), input: ReadSpending) -> ApiResult<MonthSpending> {
-    let month = convert::spending_month(&input).map_err(ApiError::invalid)?;
-    Ok(convert::spending(caller.spending(month).await?))
+    let month = wire::spending_month(&input).map_err(ApiError::invalid)?;
+    Ok(wire::spending(caller.spending(month).await?))
 }
 
 async fn set_limit(caller: Caller, (): (), input: SetSpendingLimit) -> ApiResult<MonthSpending> {
-    let (scope, amount) = convert::wanted_limit(input).map_err(ApiError::unprocessable)?;
-    Ok(convert::spending(caller.set_spending_limit(scope, amount).await?))
+    let (scope, amount) = wire::wanted_limit(input).map_err(ApiError::unprocessable)?;
+    Ok(wire::spending(caller.set_spending_limit(scope, amount).await?))
 }
 
 async fn work(caller: Caller, (): (), _: Nothing) -> ApiResult<WorkInProgress> {
-    Ok(convert::work(caller.server_work().await?))
+    Ok(wire::work(caller.server_work().await?))
 }
 
 async fn stop_run(caller: Caller, (): (), input: StopRun) -> ApiResult<()> {
@@ -89,17 +89,17 @@ async fn stop_run(caller: Caller, (): (), input: StopRun) -> ApiResult<()> {
 }
 
 async fn storage(caller: Caller, (): (), _: Nothing) -> ApiResult<StoredSizes> {
-    Ok(convert::storage(caller.storage_sizes().await?))
+    Ok(wire::storage(caller.storage_sizes().await?))
 }
 
 async fn person(caller: Caller, (): (), input: NamePerson) -> ApiResult<PersonPreview> {
-    Ok(convert::person_preview(caller.person(&input.id.into()).await?))
+    Ok(wire::person_preview(caller.person(&input.id.into()).await?))
 }
 
 async fn delete_person(caller: Caller, (): (), input: DeletePerson) -> ApiResult<PersonDeletion> {
     let DeletePerson { id, private_documents } = input;
     let with_documents = private_documents == Some(PrivateDocuments::Delete);
-    Ok(convert::person_deletion(&caller.delete_person(&id.into(), with_documents).await?))
+    Ok(wire::person_deletion(&caller.delete_person(&id.into(), with_documents).await?))
 }
 
 async fn tools(caller: Caller, (): (), _: Nothing) -> ApiResult<UseServerTools> {

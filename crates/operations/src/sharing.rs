@@ -7,7 +7,7 @@ use copydesk_protocol::client::NameDocument;
 use copydesk_protocol::sharing::{
     DocumentRoleLine, DocumentRoleList, ShareDocument, UnshareDocument,
 };
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Operations of this file.
 #[rustfmt::skip]
@@ -24,7 +24,7 @@ async fn roles(
     document: DocumentId,
     _: NameDocument,
 ) -> ApiResult<DocumentRoleList> {
-    Ok(convert::document_roles(caller.document_roles(&document).await?))
+    Ok(wire::document_roles(caller.document_roles(&document).await?))
 }
 
 async fn share(
@@ -32,13 +32,13 @@ async fn share(
     document: DocumentId,
     input: ShareDocument,
 ) -> ApiResult<DocumentRoleLine> {
-    let (grantee, role) = convert::share(input).map_err(ApiError::unprocessable)?;
+    let (grantee, role) = wire::share(input).map_err(ApiError::unprocessable)?;
     let given = caller.give_document_role(&document, grantee, role).await?;
-    Ok(convert::document_role(given))
+    Ok(wire::document_role(given))
 }
 
 async fn unshare(caller: Caller, document: DocumentId, input: UnshareDocument) -> ApiResult<()> {
-    let grantee = convert::unshare(input).map_err(ApiError::invalid)?;
+    let grantee = wire::unshare(input).map_err(ApiError::invalid)?;
     let (auth, now_ms) = (&caller.application.auth, caller.application.clock.now_ms());
     Ok(auth.take_role(&document, grantee, &caller.principal.user, now_ms).await?)
 }

@@ -5,7 +5,7 @@ use copydesk_ids::Version;
 use copydesk_ids::permissions::Action::Suggest;
 use copydesk_operation_table::{BodyKind, OnDocument, Operation, operation};
 use copydesk_protocol::suggestions::{SuggestionAnswer, UpdateSuggestion};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::RoomHandle;
 use copydesk_rooms::command::SuggestionUpdate;
 
@@ -27,5 +27,5 @@ async fn update(
     let (version, by) = (Version(version), caller.principal);
     let update = SuggestionUpdate { version, revision, changes, base: None, by };
     let stored = room.suggest(update).await?;
-    Ok(convert::suggestion_answer(&stored))
+    Ok(wire::suggestion_answer(&stored))
 }

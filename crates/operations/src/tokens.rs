@@ -8,7 +8,7 @@ use copydesk_operation_table::{
 use copydesk_protocol::client::{IssueToken, NameToken, Nothing, RevokeToken, TieToken};
 use copydesk_protocol::rest::SignInOffer;
 use copydesk_protocol::server::{IssuedToken, NamedPerson, TokenList};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Operations of this file.
 #[rustfmt::skip]
@@ -26,15 +26,15 @@ pub(crate) fn operations() -> Vec<Operation> {
 
 async fn issue(caller: Caller, (): (), input: IssueToken) -> ApiResult<IssuedToken> {
     let (auth, now_ms) = (&caller.application.auth, caller.application.clock.now_ms());
-    let grant = convert::grant(input, now_ms)?;
+    let grant = wire::grant(input, now_ms)?;
     let issued = auth.issue(grant, &caller.principal.user, now_ms).await?;
-    Ok(convert::issued(&issued, &caller.reached_at))
+    Ok(wire::issued(&issued, &caller.reached_at))
 }
 
 async fn list(caller: Caller, (): (), _: Nothing) -> ApiResult<TokenList> {
     let (auth, now_ms) = (&caller.application.auth, caller.application.clock.now_ms());
     let (tokens, logins) = (auth.tokens().await?, auth.logins().await?);
-    Ok(convert::token_list(tokens, logins, &caller.token, now_ms))
+    Ok(wire::token_list(tokens, logins, &caller.token, now_ms))
 }
 
 async fn revoke(caller: Caller, (): (), input: RevokeToken) -> ApiResult<()> {

@@ -10,7 +10,7 @@ use copydesk_protocol::names::WebhookStatus;
 use copydesk_protocol::rest::{
     ChangeWebhook, CreateWebhook, CreatedWebhook, NameWebhook, Webhook, Webhooks,
 };
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Operations of this file.
 #[rustfmt::skip]
@@ -64,9 +64,9 @@ fn shown(of: WebhookState) -> Webhook {
         url,
         document_id: document.as_ref().map(ToString::to_string),
         state,
-        created_at: convert::time(created_ms),
-        delivered_at: delivered_ms.map(convert::time),
-        failing_since: failing_ms.map(convert::time),
+        created_at: wire::time(created_ms),
+        delivered_at: delivered_ms.map(wire::time),
+        failing_since: failing_ms.map(wire::time),
         error,
         waiting,
         dropped,

@@ -4,8 +4,10 @@
 //! anything before it is durable. If a batch cannot be stored, every command of the batch gets the
 //! error, and the room loads again what is durable; while even that fails, it refuses everything.
 
+pub(crate) mod announcing;
 pub(crate) mod apply_to_state;
 pub(crate) mod commit;
+pub(crate) mod cross_room_notices;
 pub(crate) mod event_encoding;
 pub(crate) mod mirror;
 pub(crate) mod recovery;

@@ -8,7 +8,6 @@
 
 pub(crate) mod admin;
 pub(crate) mod comments;
-pub(crate) mod cross_room_notices;
 pub(crate) mod deadlines;
 pub(crate) mod decisions;
 pub(crate) mod dispatch;

@@ -4,7 +4,7 @@ use copydesk_ids::{RunId, SessionId};
 use copydesk_protocol::answers::AskedRun;
 use copydesk_protocol::client::{AskClaudeCode, Cancel, Run};
 use copydesk_protocol::rest::StartRun;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::command::RoomCommand;
 
 use super::SocketConnection;
@@ -53,7 +53,7 @@ async fn start(
     wish: StartRun,
     name: Option<String>,
 ) -> SocketResult<AskedRun> {
-    let ask = convert::question(&connection.caller, wish, run_name(name)?).await?;
+    let ask = wire::question(&connection.caller, wish, run_name(name)?).await?;
     if ask.document.is_none() {
         listen_in_private(connection, &ask.session).await?;
     }

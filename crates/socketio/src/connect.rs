@@ -18,7 +18,7 @@ use copydesk_ids::permissions::Principal;
 use copydesk_ids::{MemberId, SessionId};
 use copydesk_protocol::client::{COMMENTS, HUNK_CHANGES, Handshake, PEER_CHANGES, SHORT_UPDATES};
 use copydesk_protocol::server::{Person, SessionRegistered, WireError};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::command::ClientCapabilities;
 use copydesk_rooms::settings::PermissionMode;
 
@@ -164,7 +164,7 @@ fn understood(handshake: &Handshake) -> ClientCapabilities {
 fn reached_at(socket: &SocketRef) -> String {
     let headers = &socket.req_parts().headers;
     let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    convert::reached_at(text("origin"), text("host"))
+    wire::reached_at(text("origin"), text("host"))
 }
 
 /// `sessionRegistered`, prepared by the middleware, which cannot send yet, and the channel that
@@ -231,7 +231,7 @@ async fn wait_for_end(
     // First of all, so that no event of a room follows.
     app.sockets.remove(&member);
     if let Some(ended) = ended {
-        link.emit_value("sessionEnded", &convert::session_ended(ended));
+        link.emit_value("sessionEnded", &wire::session_ended(ended));
         // If there is no room for the packet, the connection ends without it.
         socket.clone().disconnect().ok();
         client.end_idle_connections();
@@ -270,16 +270,16 @@ fn registered(
         role: principal.role,
         protocol: PROTOCOL,
         capabilities: capabilities(app),
-        permission_mode: convert::permission_mode(
+        permission_mode: wire::permission_mode(
             own_mode.unwrap_or_else(|| agents.default_mode(principal, document)),
         ),
         permission_modes: agents
             .modes(principal, document)
             .into_iter()
-            .map(convert::permission_mode)
+            .map(wire::permission_mode)
             .collect(),
         models: agents.catalog().names(),
         local_models: agents.catalog().local_names(),
-        settings: convert::settings(&app.application.rooms.settings()),
+        settings: wire::settings(&app.application.rooms.settings()),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use copydesk_protocol::client::{ToolApprovalBatch, ToolApprovalResponse};
 use copydesk_protocol::rest::DecisionResults;
 use copydesk_protocol::server::Decided;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_protocol_conversion::{DecisionBatch, RefusedDecision};
 
 use super::SocketConnection;
@@ -26,8 +26,8 @@ pub(crate) async fn batch(
     payload: ToolApprovalBatch,
 ) -> SocketResult<DecisionResults> {
     let ToolApprovalBatch { responses } = payload;
-    if responses.len() > convert::MOST_DECISIONS {
-        let most = convert::MOST_DECISIONS;
+    if responses.len() > wire::MOST_DECISIONS {
+        let most = wire::MOST_DECISIONS;
         return Err(SocketError::invalid(format!("a batch has at most {most} decisions")));
     }
     let others = connection.other_servers.take();

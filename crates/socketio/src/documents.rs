@@ -13,7 +13,7 @@ use copydesk_protocol::client::{
     Caret, MoveCaret, NameDocument, OpenDocument, PushUpdates, Resync,
 };
 use copydesk_protocol::rest::NewVersion;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::command::{PushRequest, ReplySender, RoomCommand};
 use copydesk_rooms::event::CaretPosition;
 
@@ -74,7 +74,7 @@ async fn enter(
     let (done, finished) = oneshot::channel();
     let reply = ReplySender::new(move |opened| {
         match opened {
-            Ok(opened) => ack.accept(&convert::opened(&document, opened, &member, &principal)),
+            Ok(opened) => ack.accept(&wire::opened(&document, opened, &member, &principal)),
             Err(error) => ack.refuse(&error.into()),
         }
         done.send(()).ok();

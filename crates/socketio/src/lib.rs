@@ -228,12 +228,12 @@ impl SocketConnection {
             return documents::push(self, payload, ack).await;
         }
         // Boxed: a push does not need room for the work on other events.
-        Box::pin(self.handle_other(name, payload, ack)).await;
+        Box::pin(self.handle_by_name(name, payload, ack)).await;
     }
 
     /// Handles an event that is no push, by its name: one that needs the connection here, any other
     /// by its operation.
-    async fn handle_other(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
+    async fn handle_by_name(&mut self, name: &str, payload: &RawValue, ack: AckReply) {
         for push in self.pushes.drain(..) {
             // An error means that the push was answered by being dropped; either way it is over.
             push.await.ok();

@@ -11,7 +11,7 @@ use copydesk_api::HeardRuns;
 use copydesk_connections::{TextFrame, gather_writes};
 use copydesk_ids::permissions::{Action, Principal};
 use copydesk_ids::{DocumentId, MemberId, RequestId, RunId, SessionId};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::command::ClientCapabilities;
 use copydesk_rooms::event::{AgentEventType, RoomEvent, RunEvent, RunEventKind, ServerEvent};
 use copydesk_rooms::{EncodedEvent, EncodedForm, EventSink};
@@ -149,7 +149,7 @@ impl SocketRegistry {
     pub fn catch_up(&self, member: &MemberId, missed: &[RunEvent]) {
         if let Some(socket) = self.connected_sockets.read().get(member) {
             for said in missed {
-                if let Some(message) = convert::said(said) {
+                if let Some(message) = wire::said(said) {
                     socket.emit_end(said, &message);
                 }
                 self.note(said, std::iter::once(socket));
@@ -170,7 +170,7 @@ impl SocketRegistry {
     /// Sends the end of a run to everybody in the document and to every socket of the session that
     /// asked.
     fn notify_end(&self, members: &[MemberId], said: &RunEvent) {
-        let (connected_sockets, message) = (self.connected_sockets.read(), convert::said(said));
+        let (connected_sockets, message) = (self.connected_sockets.read(), wire::said(said));
         let own = || connected_sockets.values().filter(|socket| socket.session == said.session);
         if let Some(message) = &message {
             own().for_each(|socket| socket.emit_end(said, message));
@@ -213,7 +213,7 @@ impl EventSink for SocketRegistry {
     fn encode(&self, document: &DocumentId, event: &RoomEvent) -> Option<EncodedEvent> {
         match event {
             RoomEvent::Said(said) if is_end(said) => None,
-            event => convert::event(document, event),
+            event => wire::event(document, event),
         }
     }
 
@@ -232,7 +232,7 @@ impl EventSink for SocketRegistry {
         if members.is_empty() {
             return;
         }
-        let encoded_now = if encoded.is_none() { convert::event(document, event) } else { None };
+        let encoded_now = if encoded.is_none() { wire::event(document, event) } else { None };
         let Some(message) = encoded.or(encoded_now.as_ref()) else { return };
         send(&self.receivers(members, event), message, DIRECT_RECEIVERS);
     }
@@ -246,7 +246,7 @@ impl EventSink for SocketRegistry {
     }
 
     fn announce(&self, news: &ServerEvent) {
-        let Some(message) = convert::announcement(news) else { return };
+        let Some(message) = wire::announcement(news) else { return };
         let may_know = |socket: &&Arc<ConnectedSocket>| match news {
             _ if socket.is_of_other_server => false,
             ServerEvent::Created { id, .. } => socket.principal.may(Action::Read, Some(id)),

@@ -10,7 +10,7 @@ use copydesk_ids::permissions::Action;
 use copydesk_protocol::client::{FocusRequest, ToolApprovalResponse};
 use copydesk_protocol::rest::RequestState;
 use copydesk_protocol::server::Decided;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::command::ViewerChange;
 
 use super::SocketConnection;
@@ -32,7 +32,7 @@ pub async fn respond(
     payload: ToolApprovalResponse,
 ) -> SocketResult<Decided> {
     let caller = &connection.caller;
-    let decision = convert::read_decision(&payload).map_err(SocketError::invalid)?;
+    let decision = wire::read_decision(&payload).map_err(SocketError::invalid)?;
     let named = decision.hunks.as_ref().filter(|_| decision.finish.is_none());
     let named = named.filter(|_| connection.capabilities.hunk_changes);
     let named: Option<Vec<_>> = named.map(|named| named.iter().map(|it| it.id.clone()).collect());
@@ -41,7 +41,7 @@ pub async fn respond(
     let request = caller.decide_request(&room, id, decision).await?;
     let long = named.as_ref().map_or(request.hunks.len(), Vec::len) > SHORT_ANSWER;
     let person = caller.principal.user.as_str();
-    let write = move || convert::decision_on(&request, named.as_deref());
+    let write = move || wire::decision_on(&request, named.as_deref());
     cpu_pool::run_if(long, person, write).await.map_err(|_| SocketError::internal())
 }
 
@@ -59,7 +59,7 @@ pub async fn focus(
     let member = connection.member.clone();
     let id = RequestId::from(request_id);
     let room = connection.caller.room_of_request(&id, Action::Decide).await?;
-    Ok(convert::request_state(&*room.focus(id, member, focus).await?))
+    Ok(wire::request_state(&*room.focus(id, member, focus).await?))
 }
 
 /// Answers [`FOLLOW`]: tells the client of a request in a document that the person may read.

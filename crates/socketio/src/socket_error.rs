@@ -6,7 +6,7 @@ use copydesk_api::{ApiError, ErrorCode, ErrorDetails, OtherServer};
 use copydesk_connections::MemoryExhausted;
 use copydesk_placement::NotHere;
 use copydesk_protocol::server::WireError;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_rooms::RoomError;
 
 /// Maximum characters of an error message about a payload.
@@ -90,8 +90,8 @@ impl<E: Into<ApiError>> From<E> for SocketError {
             code => Self::new(code.as_str(), message),
         };
         if let Some(details) = details {
-            error.0.reason_code = convert::reason_code(&details);
-            error.0.details = convert::error_details(&details);
+            error.0.reason_code = wire::reason_code(&details);
+            error.0.details = wire::error_details(&details);
         }
         error.1 = node;
         error

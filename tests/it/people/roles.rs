@@ -105,7 +105,7 @@ const EVENTS: &[(&str, &str, &str)] = &[
 const MESSAGE: &str =
     r#"{"model": "none", "max_tokens": 1, "messages": [{"role": "user", "content": "x"}]}"#;
 
-/// (route as in `crates/operations/src/table.rs`, request, body, who may); `-`: also who brings no
+/// (route as in `crates/operations/src`, request, body, who may); `-`: also who brings no
 /// token. `$` as above.
 #[rustfmt::skip]
 const ROUTES: &[(&str, &str, &str, &str)] = &[
@@ -391,7 +391,7 @@ fn check_events(cast: &Cast) {
 #[test]
 fn every_event_is_in_the_table_of_roles() {
     let listed: BTreeSet<_> = EVENTS.iter().map(|row| row.0).collect();
-    assert_eq!(listed, events(), "tests/it/people/roles.rs and crates/operations/src/table.rs");
+    assert_eq!(listed, events(), "tests/it/people/roles.rs and crates/operations/src");
 }
 
 #[test]
@@ -433,10 +433,7 @@ fn every_route_is_in_the_table_of_roles() {
     let others = include_str!("../../../crates/http/src/rest/mod.rs").split(".route(").skip(1);
     let routes: BTreeSet<_> = routes().into_iter().chain(others.filter_map(first_string)).collect();
     let listed: BTreeSet<_> = ROUTES.iter().map(|row| row.0.to_owned()).collect();
-    assert_eq!(
-        listed, routes,
-        "tests/it/people/roles.rs, crates/operations/src/table.rs, rest/mod.rs"
-    );
+    assert_eq!(listed, routes, "tests/it/people/roles.rs, crates/operations/src, rest/mod.rs");
 }
 
 #[test]
@@ -455,7 +452,7 @@ fn every_route_of_the_table_is_in_the_openapi_document_with_its_method() {
     };
     let paths = said["paths"].as_object().unwrap();
     let described: BTreeSet<_> = paths.iter().flat_map(operations).collect();
-    assert_eq!(described, listed, "crates/operations/src/table.rs and tests/it/people/roles.rs");
+    assert_eq!(described, listed, "crates/operations/src and tests/it/people/roles.rs");
     // What is mounted and not said would not be refused with a list of what is.
     for path in paths.keys() {
         let route = path.replace("{version}", "0").replace(['{', '}'], "");

@@ -410,6 +410,6 @@ fn every_way_to_decide_is_known_here() {
     assert_eq!(
         known,
         events.chain(routes).collect(),
-        "tests/it/review/judging_table.rs and crates/operations/src/table.rs"
+        "tests/it/review/judging_table.rs and crates/operations/src"
     );
 }

@@ -11,7 +11,7 @@ use copydesk_ids::permissions::Role;
 use copydesk_protocol::client::IssueToken;
 use copydesk_protocol::names::TokenStatus;
 use copydesk_protocol::server::{LoginLine, TokenLine, TokenList};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 use super::say;
 use super::stored_data::visit;
@@ -69,13 +69,13 @@ async fn with(auth: &Authenticator, args: &TokenArgs) -> Result<String> {
         auth.revoke(&id.as_str().into(), &owner, now_ms).await?;
         return Ok(String::new());
     }
-    let grant = convert::grant(wish(args), now_ms)?;
+    let grant = wire::grant(wish(args), now_ms)?;
     Ok(format!("{}\n", auth.issue(grant, &owner, now_ms).await?.secret.expose()))
 }
 
 async fn list(auth: &Authenticator, now_ms: u64) -> Result<TokenList> {
     let (tokens, logins) = (auth.tokens().await?, auth.logins().await?);
-    Ok(convert::token_list(tokens, logins, &"".into(), now_ms))
+    Ok(wire::token_list(tokens, logins, &"".into(), now_ms))
 }
 
 fn tie(args: &TokenArgs) -> Option<(&str, &str)> {

@@ -23,7 +23,7 @@ use copydesk_llm as llm;
 use copydesk_llm::messages_api::{ChatMessage, ContentBlock, MessageRole, StopReason, StreamEvent};
 use copydesk_llm::{AnswerDelta, AssistantMessage, ModelError, RetryMode};
 use copydesk_metrics as metrics;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 use super::admission::AdmittedRequest;
 use super::conversations::{ConversationLifetime, Conversations};
@@ -249,7 +249,7 @@ async fn receive(
 /// Returns the refusal of a call by a spending limit. Clients do not try again after this status.
 fn over_limit(reached: &ReachedLimit) -> ApiFailure {
     let mut failure = ApiFailure::new(402, reached.to_string());
-    let (limit, renews_at) = (reached.limit.scope.kind(), convert::time(reached.month.end_ms()));
+    let (limit, renews_at) = (reached.limit.scope.kind(), wire::time(reached.month.end_ms()));
     let details = json!({"error_code": "spending_limit", "limit": limit, "renews_at": renews_at});
     failure.error.details = Some(details);
     failure

@@ -13,7 +13,7 @@ use copydesk_ids::permissions::Action;
 use copydesk_protocol::client::ToolApprovalResponse;
 use copydesk_protocol::rest::DecisionResult;
 use copydesk_protocol::server::Decided;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_protocol_conversion::{DecisionBatch, RefusedDecision};
 
 /// Function that takes decisions about documents that other servers may have. A layer around the
@@ -50,9 +50,9 @@ async fn take(
     response: Result<ToolApprovalResponse, serde_json::Error>,
 ) -> RestResult<Decided> {
     let response = response.map_err(|error| Problem::unprocessable(error.to_string()))?;
-    let decision = convert::read_decision(&response).map_err(ApiError::unprocessable)?;
+    let decision = wire::read_decision(&response).map_err(ApiError::unprocessable)?;
     let id = RequestId::from(response.request_id);
     let room = caller.room_of_request(&id, Action::Read).await?;
     let request = caller.decide_request(&room, id, decision).await?;
-    Ok(convert::decision(&request))
+    Ok(wire::decision(&request))
 }

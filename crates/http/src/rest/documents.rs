@@ -16,7 +16,7 @@ use copydesk_ids::permissions::Action;
 use copydesk_ids::{DocumentId, Version};
 use copydesk_protocol::queries::{ConvertQuery, ImportQuery};
 use copydesk_protocol::rest::{ConvertedHtml, VersionText};
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Length of a text, in UTF-16 units, above which it is serialized on the CPU pool.
 const SHORT_TEXT: usize = 128 * 1024;
@@ -43,7 +43,7 @@ pub async fn import(
     let there = [(header::LOCATION, format!("/api/v1/documents/{}", imported.document.id))];
     let person = caller.principal.user.as_str();
     // Many changes take long to encode.
-    let answer = move || Json(convert::imported(imported)).into_response();
+    let answer = move || Json(wire::imported(imported)).into_response();
     let answer = cpu_pool::run(person, answer).await.map_err(|_| Problem::internal())?;
     Ok((StatusCode::CREATED, there, answer).into_response())
 }
@@ -66,7 +66,7 @@ pub async fn convert(
     }
     let name = name.unwrap_or_default();
     let file = ImportedFile { bytes: bytes(request).await?, name, content_type };
-    Ok(Json(convert::converted(caller.convert_file(file).await?)))
+    Ok(Json(wire::converted(caller.convert_file(file).await?)))
 }
 
 /// Returns the content type of a body that is a file. A form with files is none. Programs that set

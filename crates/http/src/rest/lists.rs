@@ -13,7 +13,7 @@ use copydesk_protocol::queries::{AuditQuery, FileListQuery, ListPart};
 use copydesk_protocol::rest::{
     AuditPage, DocumentPage, FilePage, SessionLine, SessionPage, VersionPage,
 };
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Maximum lines of an audit log in one answer.
 const MOST_LINES: u32 = 500;
@@ -38,7 +38,7 @@ pub async fn documents(
         let path = paths.of(&record.id);
         let waiting = waiting.get(&record.id).copied().unwrap_or_default();
         let mentions = mentions.get(&record.id).copied().unwrap_or_default();
-        convert::document_line(record, path, (waiting, mentions), &caller.principal)
+        wire::document_line(record, path, (waiting, mentions), &caller.principal)
     };
     Ok(Json(DocumentPage { documents: page.items.into_iter().map(line).collect(), next }))
 }
@@ -54,7 +54,7 @@ pub async fn versions(
     let before = wanted.after.map(Version);
     let found = caller.versions(&document, before, wanted.limit).await?;
     let next = found.page.end().map(|oldest| next(&here, &oldest.version.0));
-    Ok(Json(VersionPage { versions: convert::versions(found), next }))
+    Ok(Json(VersionPage { versions: wire::versions(found), next }))
 }
 
 /// Lists the text files that can be opened, folder by folder, without ignored files.
@@ -73,7 +73,7 @@ pub async fn files(
     let listed = caller.list_files(pattern, wanted.after, wanted.limit).await?;
     let next = listed.page.end().map(|(last, _)| next(&here, last));
     let is_cut = listed.is_cut && !listed.page.more;
-    let line = |(path, document)| convert::file_line(path, document);
+    let line = |(path, document)| wire::file_line(path, document);
     Ok(Json(FilePage { files: listed.page.items.into_iter().map(line).collect(), is_cut, next }))
 }
 
@@ -88,8 +88,8 @@ pub async fn sessions(
     let next = page.end().map(|last| next(&here, &last.id));
     let line = |session: SessionRecord| SessionLine {
         id: session.id.to_string(),
-        created_at: convert::time(session.created_ms),
-        seen_at: convert::time(session.seen_ms),
+        created_at: wire::time(session.created_ms),
+        seen_at: wire::time(session.seen_ms),
     };
     Ok(Json(SessionPage { sessions: page.items.into_iter().map(line).collect(), next }))
 }
@@ -121,6 +121,6 @@ pub async fn server_audit(
 
 fn audit_page(here: &Uri, found: AuditLines) -> Json<AuditPage> {
     let before = found.page.end().map(|line| line.seq);
-    let lines = convert::audit_lines(found);
+    let lines = wire::audit_lines(found);
     Json(AuditPage { lines, before, next: before.map(|last| next(here, &last)) })
 }

@@ -8,7 +8,7 @@ use copydesk_api::{ApiError, ErrorCode, ErrorDetails, OtherServer};
 use copydesk_connections::body_guard::BodyEnd;
 use copydesk_protocol::rest::ProblemDocument;
 use copydesk_protocol::server::WireError;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Challenge to a program without a token (RFC 6750 §3).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"copydesk\"");
@@ -181,11 +181,11 @@ impl<E: Into<ApiError>> From<E> for Problem {
             ErrorCode::Invalid | ErrorCode::Unprocessable => "invalid_request",
             code => code.as_str(),
         };
-        let reason_code = details.as_deref().and_then(convert::reason_code).map(Into::into);
+        let reason_code = details.as_deref().and_then(wire::reason_code).map(Into::into);
         let problem = Self { reason_code, ..Self::new(status(code), name, message) };
         match details.as_deref() {
             Some(details @ (ErrorDetails::Decision(..) | ErrorDetails::RuleEnded(_))) => {
-                problem.with(convert::error_details(details))
+                problem.with(wire::error_details(details))
             }
             Some(ErrorDetails::Missing(what)) => Self::not_found(what),
             Some(ErrorDetails::OtherServer(server)) => {

@@ -18,7 +18,7 @@ use copydesk_protocol::client::ToolApprovalBatch;
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage};
 use copydesk_protocol::server::ToolApprovalRequest;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 use copydesk_protocol_conversion::DecisionBatch as _;
 use copydesk_rooms::WORKSPACE_INBOX;
 use copydesk_rooms::persistence::resolved_requests::ResolvedFilter;
@@ -47,7 +47,7 @@ pub async fn list(
         }
         "ended" => {
             let names = asked.status.iter().flat_map(|names| names.split(','));
-            let statuses = names.map(convert::ended_status).collect::<Result<_, _>>();
+            let statuses = names.map(wire::ended_status).collect::<Result<_, _>>();
             let statuses = statuses.map_err(Problem::invalid)?;
             let wanted = ResolvedFilter { statuses, before: page.after, limit: page.limit as u32 };
             let found = caller.resolved_requests(&scope, &wanted).await?;
@@ -65,7 +65,7 @@ fn request_page<'a>(
     found: impl Iterator<Item = &'a ApprovalRequest>,
     end: Option<RequestId>,
 ) -> RestResult<Json<RequestPage>> {
-    let (requests, last) = convert::request_page(found).map_err(|_| Problem::internal())?;
+    let (requests, last) = wire::request_page(found).map_err(|_| Problem::internal())?;
     Ok(Json(RequestPage { requests, next: last.or(end).map(|last| next(here, &last)) }))
 }
 
@@ -80,7 +80,7 @@ pub async fn read(
     QueryParams(waiting): QueryParams<WaitQuery>,
 ) -> RestResult<Json<ToolApprovalRequest>> {
     let request = caller.request(&pass, &id, wait(&waiting)?).await?;
-    Ok(Json(convert::request(&request)))
+    Ok(Json(wire::request(&request)))
 }
 
 /// Decides several requests, each on its own.
@@ -102,8 +102,8 @@ pub async fn batch(
     let read = serde_json::from_value(Value::Object(body));
     let ToolApprovalBatch { responses } =
         read.map_err(|error| Problem::unprocessable(body::complaint(&error)))?;
-    if responses.len() > convert::MOST_DECISIONS {
-        let most = convert::MOST_DECISIONS;
+    if responses.len() > wire::MOST_DECISIONS {
+        let most = wire::MOST_DECISIONS;
         return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));
     }
     let mut decisions = RestDecisions { caller, responses, headers, target };

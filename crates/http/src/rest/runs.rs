@@ -8,7 +8,7 @@ use crate::rest::middleware::pagination::{PathId, QueryParams, wait};
 use copydesk_ids::{RunId, SessionId};
 use copydesk_protocol::queries::WaitQuery;
 use copydesk_protocol::rest::RunState;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Returns a run, in progress or ended.
 ///
@@ -24,18 +24,18 @@ pub async fn read(
     let wait = wait(&waiting)?;
     let seen = caller.run_status(&pass, &session, &run, wait).await?;
     let record = seen.record;
-    let finished_at = record.finished_ms.map(convert::time);
+    let finished_at = record.finished_ms.map(wire::time);
     let result = seen.response.map(|response| {
         let at = finished_at.clone().unwrap_or_default();
-        convert::response(session.to_string(), run.to_string(), at, &response)
+        wire::response(session.to_string(), run.to_string(), at, &response)
     });
     Ok(Json(RunState {
         id: run.to_string(),
         session_id: session.to_string(),
         document_id: record.document.as_ref().map(ToString::to_string),
-        state: convert::run_state(record.state),
+        state: wire::run_state(record.state),
         prompt: seen.prompt,
-        created_at: convert::time(record.created_ms),
+        created_at: wire::time(record.created_ms),
         finished_at,
         waiting: seen.waiting.iter().map(ToString::to_string).collect(),
         result,

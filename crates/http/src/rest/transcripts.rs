@@ -11,7 +11,7 @@ use copydesk_ids::{DocumentId, SessionId};
 use copydesk_protocol::queries::TranscriptQuery;
 use copydesk_protocol::rest::Transcript;
 use copydesk_protocol::server::AgentEvent;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Place of an event: its entry in the conversation, and its index among the entry's events.
 type EntryPlace = (TranscriptCursor, usize);
@@ -43,7 +43,7 @@ pub async fn transcript(
         None => caller.application.agents.decided(&session, document).await?,
         Some(_) => Vec::new(),
     };
-    let requests = requests.iter().map(convert::request).collect();
+    let requests = requests.iter().map(wire::request).collect();
     let entries = found.into_iter().map(|(_, event)| event).collect();
     Ok(Json(Transcript { entries, requests, next }))
 }
@@ -67,7 +67,7 @@ async fn said(
         let end = entries.last().map(|(place, _)| place.clone());
         for (place, entry) in entries {
             let skip = if place == from { skipped } else { 0 };
-            let events = entry.iter().flat_map(|entry| convert::entry(entry, document));
+            let events = entry.iter().flat_map(|entry| wire::entry(entry, document));
             found.extend(
                 events.enumerate().skip(skip).map(|(index, event)| ((place.clone(), index), event)),
             );

@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
-use copydesk_ids::MemberId;
 use copydesk_store::StoreError;
 
 use super::room_effects::{RoomEffect, RoomEffects};
 use crate::actor::RoomActor;
-use crate::event::{DocumentChange, RoomEvent, RunEvent};
+use crate::event::{DocumentChange, RoomEvent};
 use crate::persistence::loading;
 use crate::state::{RoomState, deadlines, requests, streaming_previews};
-use crate::{EncodedEvent, RoomError, RoomResult};
+use crate::{RoomError, RoomResult};
 
 impl RoomActor {
     /// Goes back to what is durable after a batch that was not stored, then answers with the error.
@@ -103,27 +102,6 @@ impl RoomActor {
         self.announced_version = newest;
         for event in self.state.presence.whole() {
             self.notify(&self.audience, &event);
-        }
-    }
-
-    pub(crate) fn publish(&self, said: RunEvent) {
-        self.notify(&self.audience, &RoomEvent::Said(Arc::new(said)));
-    }
-
-    /// Sends an event to those of `members` whom it concerns.
-    pub(crate) fn notify(&self, members: &[MemberId], event: &RoomEvent) {
-        self.notify_encoded(members, event, None);
-    }
-
-    pub(crate) fn notify_encoded(
-        &self,
-        members: &[MemberId],
-        event: &RoomEvent,
-        encoded: Option<&EncodedEvent>,
-    ) {
-        let members = self.state.listeners(members, event);
-        if !members.is_empty() || event.concerns_others() {
-            self.shared.sink.notify(self.state.id(), &members, event, encoded);
         }
     }
 

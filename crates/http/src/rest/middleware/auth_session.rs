@@ -11,7 +11,7 @@ use crate::rest::problem::{Problem, RestResult};
 use copydesk_api::Caller;
 use copydesk_auth::AccessGuard;
 use copydesk_connections::RequestOwner;
-use copydesk_protocol_conversion as convert;
+use copydesk_protocol_conversion as wire;
 
 /// Extractor of a caller with a valid token, from `Authorization: Bearer …` or `x-api-key: …`, not
 /// from the address: addresses end up in logs and histories.
@@ -59,7 +59,7 @@ impl FromRequestParts<HttpState> for AuthSession {
 /// Returns the address by which the caller reaches the server, for links.
 fn reached_at(headers: &HeaderMap) -> String {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
-    convert::reached_at(text(header::ORIGIN), text(header::HOST))
+    wire::reached_at(text(header::ORIGIN), text(header::HOST))
 }
 
 /// Returns the token's secret. Two headers of one name count as no secret.
