@@ -95,6 +95,7 @@ fn path_and_query<I: DeserializeOwned>(path: &[(&str, String)], query: &str) -> 
         .map_err(|error| ApiError::invalid(format!("Failed to deserialize query string: {error}")))
 }
 
-fn complaint(error: &serde_json::Error) -> String {
+/// Returns a message about what serde refuses, which quotes little of it.
+pub fn complaint(error: &serde_json::Error) -> String {
     error.to_string().chars().take(LONGEST_COMPLAINT).collect()
 }

@@ -11,7 +11,7 @@ mod operation;
 mod right;
 mod table;
 
-pub use input::{PathFields, RawInput, event};
+pub use input::{PathFields, RawInput, complaint, event};
 pub use operation::{
     BASE, BodyKind, DeclaredRight, InputType, Operation, OutputType, Route, operation,
     socket_handled, transport_handled, type_name,

@@ -135,7 +135,7 @@ struct Created {
 }
 
 #[derive(Deserialize)]
-struct Begun {
+struct RunAddress {
     url: String,
 }
 
@@ -150,7 +150,8 @@ fn answer(operation: &Operation, route: &Route, output: String) -> RestResult<Re
             HeaderValue::try_from(format!("{BASE}{collection}/{id}")).ok()
         }
         None if status == StatusCode::ACCEPTED => {
-            let Begun { url } = serde_json::from_str(&output).map_err(|_| ApiError::internal())?;
+            let RunAddress { url } =
+                serde_json::from_str(&output).map_err(|_| ApiError::internal())?;
             HeaderValue::try_from(url).ok()
         }
         None => None,

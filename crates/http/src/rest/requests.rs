@@ -14,6 +14,7 @@ use crate::rest::middleware::pagination::{PageQuery, PathId, QueryParams, next, 
 use copydesk_api::{Caller, RequestScope};
 use copydesk_approvals::ApprovalRequest;
 use copydesk_ids::{DocumentId, RequestId};
+use copydesk_operation_table::complaint;
 use copydesk_protocol::client::ToolApprovalBatch;
 use copydesk_protocol::queries::{RequestListQuery, WaitQuery};
 use copydesk_protocol::rest::{DecisionResults, RequestPage};
@@ -101,7 +102,7 @@ pub async fn batch(
     let body = body::fields(request, operation.input_schema(), Vec::new()).await?;
     let read = serde_json::from_value(Value::Object(body));
     let ToolApprovalBatch { responses } =
-        read.map_err(|error| Problem::unprocessable(body::complaint(&error)))?;
+        read.map_err(|error| Problem::unprocessable(complaint(&error)))?;
     if responses.len() > wire::MOST_DECISIONS {
         let most = wire::MOST_DECISIONS;
         return Err(Problem::unprocessable(format!("a batch has at most {most} decisions")));

@@ -8,10 +8,7 @@ use serde_json::{Map, Value};
 use super::unknown_fields;
 use crate::rest::problem;
 use copydesk_api::{ApiError, ApiResult, ErrorCode};
-use copydesk_operation_table::PathFields;
-
-/// Maximum characters of an error message: serde quotes what it refuses, however long.
-const LONGEST_COMPLAINT: usize = 400;
+use copydesk_operation_table::{PathFields, complaint};
 
 /// Reads the fields of a body besides those of the path, which it may only repeat, after the caller
 /// was found to be allowed.
@@ -61,11 +58,6 @@ pub(crate) async fn bytes(request: Request) -> ApiResult<Bytes> {
         StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(ErrorCode::TooLarge, problem::TOO_LARGE),
         _ => ApiError::invalid("the body could not be read to its end"),
     })
-}
-
-/// Returns a message about what serde refuses.
-pub(crate) fn complaint(error: &serde_json::Error) -> String {
-    error.to_string().chars().take(LONGEST_COMPLAINT).collect()
 }
 
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
