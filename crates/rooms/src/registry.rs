@@ -211,8 +211,8 @@ impl RoomRegistry {
         if let Some(known) = self.0.request_index().of(request) {
             return Ok(known.clone());
         }
-        let record = self.0.store.request(request).await?;
-        let document = record.ok_or(RoomError::NoRequest)?.document;
+        let standing = self.0.store.request_standing(request).await?;
+        let document = standing.ok_or(RoomError::NoRequest)?.document;
         self.0.request_index().note(request, document.as_ref());
         Ok(document)
     }

@@ -148,8 +148,13 @@ impl RequestRecord {
 /// Facts about a request that are known without [its body](RequestRecord::body).
 #[record(Clone, Debug, PartialEq, Eq)]
 pub struct RequestStanding {
+    /// Document it would change; `None`: the request is in the workspace inbox.
+    pub document: Option<DocumentId>,
     /// Status, by its name on the wire.
     pub status: String,
+    /// `true` if it may still be decided.
+    #[sqlx(rename = "is_open")]
+    pub open: bool,
     /// See [`RequestRecord::decided_ms`].
     pub decided_ms: Option<u64>,
 }

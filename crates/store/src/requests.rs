@@ -73,7 +73,8 @@ impl Store {
 
     /// Returns what is known of a request without its body, which can be as long as a document.
     pub async fn request_standing(&self, id: &RequestId) -> StoreResult<Option<RequestStanding>> {
-        self.one("SELECT status, decided_ms FROM requests WHERE id = $1", &[id]).await
+        let sql = "SELECT document, status, is_open, decided_ms FROM requests WHERE id = $1";
+        self.one(sql, &[id]).await
     }
 
     /// Returns the newest request of a session about a document.

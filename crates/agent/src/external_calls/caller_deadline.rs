@@ -38,9 +38,9 @@ impl AgentService {
     }
 
     async fn move_deadline(&self, id: &RequestId, deadline_ms: Option<u64>) -> RoomResult<()> {
-        let record = self.store.request(id).await;
-        let record = record.map_err(|error| RoomError::Store(Arc::new(error)))?;
-        let room = match record.ok_or(RoomError::NoRequest)?.document {
+        let standing = self.store.request_standing(id).await;
+        let standing = standing.map_err(|error| RoomError::Store(Arc::new(error)))?;
+        let room = match standing.ok_or(RoomError::NoRequest)?.document {
             Some(document) => self.rooms.open(&document).await?,
             None => self.rooms.workspace_inbox().await?,
         };

@@ -95,7 +95,7 @@ impl AgentService {
 
     async fn open_request(&self, run: &Run) -> AskResult<Option<RequestId>> {
         for request in &run.calls {
-            if self.store.request(request).await?.is_some_and(|known| known.open) {
+            if self.store.request_standing(request).await?.is_some_and(|known| known.open) {
                 return Ok(Some(request.clone()));
             }
         }

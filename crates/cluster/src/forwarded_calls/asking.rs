@@ -183,7 +183,7 @@ impl ForwardedCalls {
                 result.unwrap_or_else(|| ForwardedResult::failed("The call has no result"));
             return Ok(Some(CallState::Over(Box::new(result))));
         }
-        let is_open = self.store.request(request).await?.is_some_and(|request| request.open);
+        let is_open = self.store.request_standing(request).await?.is_some_and(|it| it.open);
         Ok(Some(if is_open { CallState::Asks } else { CallState::Goes }))
     }
 }

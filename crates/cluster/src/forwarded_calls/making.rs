@@ -250,7 +250,7 @@ impl CallHere {
     }
 
     async fn is_waiting(&self) -> bool {
-        let request = self.calls.store.request(&self.forwarded.request).await;
+        let request = self.calls.store.request_standing(&self.forwarded.request).await;
         request.is_ok_and(|request| request.is_some_and(|request| request.open))
     }
 
